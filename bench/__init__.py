@@ -1,0 +1,1 @@
+"""The shell: Hydra app, pipeline, engines, scorers, metrics, report and run store."""

@@ -1,0 +1,81 @@
+"""What the runner needs of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bench.specs import SamplingSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineInfo:
+    """What a started engine says about itself.
+
+    Attributes:
+        block_size: Tokens of a KV block, read from the engine (``None``: unknown).
+        prefix_caching: Whether it was built with prefix caching.
+        block_rule: Whether the plain block rule holds (else predictions are null, ``kv.hybrid``).
+        scheduling_known: Whether prompt blocks are registered in submission order.
+        streaming: Whether per-token times are observed (``itl``).
+        profile: ModelProfile fields and versions for the manifest (plain JSON data).
+    """
+
+    name: str
+    fake: bool
+    block_size: int | None
+    prefix_caching: bool
+    block_rule: bool
+    scheduling_known: bool
+    streaming: bool
+    start_us: int
+    profile: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineRequest:
+    """Token ids to send. ``ids`` already hold exactly one BOS; ``salt`` isolates the cache."""
+
+    request_id: str
+    ids: tuple[int, ...]
+    salt: str | None
+    sampling: SamplingSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineResult:
+    """One answer. Times are integer microseconds; unknown is ``None``, never 0."""
+
+    request_id: str
+    status: str  # ok | error
+    text: str
+    output_ids: tuple[int, ...]
+    cached_tokens: int | None
+    ttft_us: int | None
+    tpot_us: int | None
+    e2e_us: int | None
+    queue_us: int | None
+    finish_reason: str | None
+    error: str | None
+    preempted: bool = False
+
+
+class Engine(Protocol):
+    """A started engine. ``generate`` returns one result a request, in submission order."""
+
+    info: EngineInfo
+
+    def generate(self, requests: Sequence[EngineRequest]) -> list[EngineResult]: ...
+
+    def reset_prefix_cache(self) -> bool: ...
+
+    def counters(self) -> dict[str, int]:
+        """``prefix_queries``, ``prefix_hits``, ``prompt_tokens`` since the start (tokens)."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class EngineError(Exception):
+    """The engine failed to start, died or hung; the message holds its own last lines."""

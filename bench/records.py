@@ -1,0 +1,114 @@
+"""The rows of a run's files. Shapes: docs/run-folder.md. Plain data, JSON in and out elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bench.build.base import Piece, ShownSource, StageItems
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRow:
+    """A line of ``requests.jsonl``."""
+
+    request_id: str
+    request_digest: str
+    phase: str  # quality | latency
+    sample_id: str
+    arm_id: str
+    cell_id: str
+    salt: str | None
+    prompt_capsule: str | None
+    provider: str
+    ids_digest: str
+    n_prompt: int
+    segments: tuple[Piece, ...]  # on disk: [{"kind", "n"}]
+    predicted_cached: int | None
+    predicted_reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseRow:
+    """A line of ``responses.jsonl``."""
+
+    request_id: str
+    attempt: int
+    status: str  # ok | error
+    text: str
+    output_ids_digest: str | None
+    n_output: int | None
+    measured_cached: int | None
+    ttft_us: int | None
+    tpot_us: int | None
+    e2e_us: int | None
+    queue_us: int | None
+    finish_reason: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleRow:
+    """A line of ``samples.jsonl``: what scoring needs of a sample, so that it never reloads data.
+
+    Gold spans are in source coordinates: (ContentId of the source, start, end).
+    """
+
+    sample_id: str
+    question: str
+    project: str
+    answers: tuple[str, ...]
+    gold_spans: tuple[tuple[str, int, int], ...]
+    sources: tuple[tuple[str, str], ...]  # (doc_id, ContentId), all the sample's documents
+    distractors: tuple[str, ...]
+    expired: tuple[str, ...]
+    denied: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildRow:
+    """A line of ``builds.jsonl``: one (sample, arm)."""
+
+    sample_id: str
+    arm_id: str
+    status: str  # ok | error
+    error: str | None
+    prompt_capsule: str | None
+    evidence_capsules: tuple[str, ...]
+    ids_digest: str | None
+    n_prompt: int
+    pieces: tuple[Piece, ...]
+    shown: tuple[ShownSource, ...]
+    stages: tuple[StageItems, ...]
+    silent_omissions: int
+    silent_tokens: int
+    omissions: tuple[tuple[str, int, int], ...]  # (reason, items, tokens), sorted by reason
+    laws: tuple[tuple[str, bool], ...]
+    flags: tuple[str, ...]
+    compressor_us: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellState:
+    """What the engine's counters say of one cell (a line of ``cells.jsonl``)."""
+
+    cell_id: str
+    phase: str
+    reset_verified: bool
+    hits_before: int | None
+    hits_after: int | None
+    expected_hits: int | None
+    void: bool
+    code: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRow:
+    """A row of ``scores.parquet``."""
+
+    sample_id: str
+    arm_id: str
+    cell_id: str
+    metric: str
+    status: str  # ok | undefined | error | void
+    value: float | None
+    code: str | None

@@ -1,0 +1,141 @@
+"""Frozen, hashable specifications: what a run does. Made from the mutable Hydra schema.
+
+``bench.config`` holds the mutable twins; ``bench.config.to_spec`` converts. Everything here
+is plain data (str, int, bool, None, tuples), so a spec has a canonical digest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tasks.base import TaskSpec
+
+CACHE_STATES = ("off", "cold", "primed")
+LAYOUTS = ("capsule", "naive", "naive_volatile")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalSpec:
+    name: str = "bm25"  # registry name or module:attribute
+    chunk: str = "paragraph"
+    k: int = 8  # chunks kept by the retriever; the rest is retrieval.low_rank
+    pool: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionSpec:
+    name: str = "top_k"
+    k: int = 4  # chunks; the rest is selection.not_needed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionSpec:
+    name: str = "none"
+    rate_bp: int = 10_000  # asked share of tokens to keep, in basis points
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContractSpec:
+    name: str = "quote"
+    max_quotes: int = 1
+    min_chars: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetSpec:
+    window: int = 4096
+    reserved_output: int = 64
+    evidence_limit: int = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthoritySpec:
+    principal: str = "bench"
+    operations: tuple[str, ...] = ("generate",)
+    providers: tuple[str, ...] = ("local",)
+    max_level: str = "internal"
+    not_before: str = "2020-01-01T00:00:00Z"
+    expires_at: str = "2100-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmSpec:
+    """One arm: every factor but the cache state. ``arm_id`` is its key in the config."""
+
+    arm_id: str
+    layout: str
+    builder: str  # registry name or module:attribute
+    retrieval: RetrievalSpec
+    selection: SelectionSpec
+    compression: CompressionSpec
+    contract: ContractSpec
+    budget: BudgetSpec
+    authority: AuthoritySpec
+    caches: tuple[str, ...]
+
+    def cell_id(self, cache: str) -> str:
+        return f"{self.arm_id}.{cache}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpec:
+    """Which weights, where from, under which terms.
+
+    Attributes:
+        name: Short name for reports.
+        kind: ``pip_gguf`` (weights in a pip package, converted once), ``hub`` or ``local``.
+        ref: Import name of the pip package, hub id, or folder.
+        revision: 40-hex revision for ``hub``, sha256 of the GGUF for ``pip_gguf``.
+        terms: Licence or terms, named before the first download.
+    """
+
+    name: str
+    kind: str
+    ref: str
+    revision: str
+    dtype: str
+    terms: str
+    instruct: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSpec:
+    """Engine settings; ``prefix_caching`` is set per cell by the runner, not here."""
+
+    name: str  # vllm | fake
+    block_size: int | None
+    window: int
+    max_num_seqs: int
+    kv_space_gib: int
+    enforce_eager: bool
+    retention: str  # "none" (plain block rule) | "default" (the engine's own)
+    device: str  # cpu | cuda
+    start_timeout_s: int
+    idle_timeout_s: int  # a request wave without an answer for so long is a hung engine
+    env: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingSpec:
+    temperature: str = "0"  # decimal string: floats never enter a digest
+    max_tokens: int = 64
+    stop: tuple[str, ...] = ("\n",)
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSpec:
+    """Everything that fixes a run. Its canonical digest is the config digest."""
+
+    experiment: str
+    task: TaskSpec
+    model: ModelSpec
+    engine: EngineSpec
+    sampling: SamplingSpec
+    arms: tuple[ArmSpec, ...]
+    concurrency: int
+    latency_samples: int
+    latency_max_tokens: int
+    seed: int
+    bootstrap: int
+    tokenizer: str  # "model" | "hf:..." | "tiktoken:..."
