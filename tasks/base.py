@@ -92,6 +92,8 @@ class Gold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
+    """What a builder may see, and the truth beside it."""
+
     input: SampleInput
     gold: Gold
 
@@ -122,6 +124,7 @@ class TaskData:
             hub and from a file.
         rows: Number of rows that the digest covers.
         origin: How the rows were obtained, for people ("local JSON", "hub", "generated").
+        reserved: Number of good rows that are not evaluated because examples use their text.
     """
 
     samples: tuple[Sample, ...]
@@ -134,6 +137,7 @@ class TaskData:
     origin: str
     refused: tuple[RefusedRow, ...] = ()
     repaired: Mapping[str, int] = field(default_factory=dict)
+    reserved: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +170,9 @@ class TaskSpec:
 class Task(Protocol):
     """A task is a function from its spec to loaded data; it raises ``TaskError`` alone."""
 
-    def __call__(self, spec: TaskSpec) -> TaskData: ...
+    def __call__(self, spec: TaskSpec) -> TaskData:
+        """Load the task."""
+        ...
 
 
 class TaskError(Exception):

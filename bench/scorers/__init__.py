@@ -1,1 +1,1 @@
-"""Scorers."""
+"""Per-sample scores: ``bench.scorers.run.score_run`` and the registry ``bench.scorers.registry.SCORERS``."""

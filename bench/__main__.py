@@ -1,0 +1,107 @@
+"""The command line: ``capsule-bench`` and ``python -m bench``.
+
+Rules that this module owns:
+
+* stdout holds results (one JSON line of ``run`` and ``build``, what was asked for of the others); all
+  progress and every message go to stderr.
+* Exit: 0 ok · 1 a finding · 2 could not do it (usage, input, I/O) · 3 a run finished with failed or void
+  cells · 130 interrupted.
+* An error that the user can do something about is one message without a traceback; anything else is a
+  bug and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from bench.commands import COMMANDS
+from bench.progress import fail
+
+EXAMPLES = """\
+examples:
+  capsule-bench run                                    the default experiment (quickstart) on real vLLM
+  capsule-bench run experiment=xquad_en limit=8        English XQuAD, 8 samples
+  capsule-bench run experiment=quickstart '~arm@arms.naive' +arm@arms.mine=capsule arms.mine.selection.k=2
+  capsule-bench run -m seed=0,1,2                      a sweep: one run a value
+  capsule-bench resume latest                          continue the newest run
+  capsule-bench verify latest --json                   re-check everything that a run stored
+
+Overrides are Hydra's: a list is key=[a,b]; a value with = # ( ) or non-ASCII letters needs quotes that reach
+Hydra, e.g. 'task.project="a=b"'. RUN is a run folder, a run id, or `latest`.
+exit codes: 0 ok, 1 a finding, 2 could not do it, 3 finished with failed or void cells, 130 interrupted
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command-line parser."""
+    top = argparse.ArgumentParser(
+        prog="capsule-bench",
+        description="Measures what digest-addressed, bounded model inputs are worth, on a real engine.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(
+            name,
+            help=command.help,
+            description=command.help,
+            epilog=command.examples,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        sub.add_argument(
+            "--results",
+            type=Path,
+            default=Path("results"),
+            metavar="DIR",
+            help="folder of all results (default: results)",
+        )
+        command.arguments(sub)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns its exit code."""
+    arguments = parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        return COMMANDS[arguments.command].run(arguments)
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        fail(describe_os_error(error))
+        return 2
+    except Exception as error:
+        if not is_expected(error):
+            raise
+        fail(str(error))
+        return 2
+
+
+def is_expected(error: Exception) -> bool:
+    """Whether an error is one of ours: its message is meant for the user."""
+    module = type(error).__module__.split(".", 1)[0]
+    return module in {"bench", "tasks", "capsules"}
+
+
+def describe_os_error(error: OSError) -> str:
+    """One line for a failed call to the operating system."""
+    if error.errno == errno.ENOSPC:
+        where = f" at {error.filename}" if error.filename else ""
+        return f"the disk is full{where}: make room and resume; nothing that was half written counts"
+    return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    """SIGTERM ends a run as Ctrl-C does: engines are ended, the folder can be resumed."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

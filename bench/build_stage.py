@@ -1,0 +1,207 @@
+"""Builds every (sample, arm), seals and stores what was built, and reads it back.
+
+Rules that this module owns:
+
+* Builders see a ``SampleInput``; gold goes only to the arms whose retrieval or selection asks for it
+  by name (upper bounds).
+* A prompt that cannot be built is a row with its code, never a missing row. An arm for which no
+  prompt at all can be built is an error of the run.
+* What is stored is read back and compared before anything is sent: sources, both capsules, ids.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+
+from bench.build.base import BuildContext, Builder, BuildError, BuiltPrompt
+from bench.build.registry import builder
+from bench.planner import Prepared, ids_bytes
+from bench.records import BuildRow, SampleRow
+from bench.run_store import RunError
+from bench.specs import ArmSpec, RunSpec
+from capsules.codec import Sealed, read_stored, seal
+from capsules.content_id import content_id
+from capsules.errors import CapsuleError
+from capsules.shape import Record
+from capsules.store import Store
+from capsules.tokenizer import Tokenizer
+from tasks.base import Sample, TaskData
+
+UPPER_BOUNDS = ("gold", "oracle")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """Everything that the build stage hands on."""
+
+    prepared: tuple[Prepared, ...]
+    samples: tuple[SampleRow, ...]
+    builds: tuple[BuildRow, ...]
+
+
+def build_all(
+    spec: RunSpec, data: TaskData, tokenizer: Tokenizer, store: Store, advance: Callable[[int], object]
+) -> Built:
+    """Build every (sample, arm) of a run.
+
+    Raises:
+        RunError: An arm has no prompt at all, or what was stored does not read back.
+        RegistryError: An arm names an unknown builder.
+    """
+    builders = {arm.arm_id: builder(arm.builder) for arm in spec.arms}
+    store.put_many(_source_bytes(data.samples))
+    prepared: list[Prepared] = []
+    rows: list[BuildRow] = []
+    for sample in data.samples:
+        for arm in spec.arms:
+            item, row = _build(sample, arm, builders[arm.arm_id], data, tokenizer, store)
+            prepared.append(item)
+            rows.append(row)
+            advance(1)
+    _require_prompts(spec, rows)
+    return Built(
+        prepared=tuple(prepared),
+        samples=tuple(sample_row(sample) for sample in data.samples),
+        builds=tuple(rows),
+    )
+
+
+def sample_row(sample: Sample) -> SampleRow:
+    """What scoring needs of a sample, gold spans in source coordinates."""
+    ids = {doc.doc_id: content_id(doc.text.encode("utf-8")) for doc in sample.input.sources}
+    return SampleRow(
+        sample_id=sample.input.sample_id,
+        question=sample.input.question,
+        project=sample.input.project,
+        answers=sample.gold.answers,
+        gold_spans=tuple((ids[span.doc_id], span.start, span.end) for span in sample.gold.spans),
+        sources=tuple(ids.items()),
+        distractors=sample.gold.distractors,
+        expired=sample.gold.expired,
+        denied=sample.gold.denied,
+    )
+
+
+def without_times(rows: Iterable[BuildRow]) -> list[BuildRow]:
+    """Build rows without clock readings: equal for two builds of the same thing."""
+    return [dataclasses.replace(row, compressor_us=0) for row in rows]
+
+
+def _source_bytes(samples: Sequence[Sample]) -> list[bytes]:
+    return [doc.text.encode("utf-8") for sample in samples for doc in sample.input.sources]
+
+
+def _build(
+    sample: Sample, arm: ArmSpec, build: Builder, data: TaskData, tokenizer: Tokenizer, store: Store
+) -> tuple[Prepared, BuildRow]:
+    upper_bound = arm.retrieval.name in UPPER_BOUNDS or arm.selection.name in UPPER_BOUNDS
+    context = BuildContext(
+        arm=arm, tokenizer=tokenizer, examples=data.examples, gold=sample.gold if upper_bound else None
+    )
+    sample_id = sample.input.sample_id
+    try:
+        built = build(sample.input, context)
+        sealed = [seal(built.prompt)] if built.prompt is not None else []
+        evidence = [seal(capsule) for capsule in built.evidence]
+    except (BuildError, CapsuleError) as error:
+        return _failed(sample_id, arm.arm_id, error.code, _message(error))
+    ids_digest = _store(store, built, [*sealed, *evidence])
+    prompt_digest = sealed[0].digest if sealed else None
+    item = Prepared(
+        sample_id=sample_id,
+        arm_id=arm.arm_id,
+        built=built,
+        ids_digest=ids_digest,
+        prompt_capsule=prompt_digest,
+    )
+    return item, _row(item, built, tuple(one.digest for one in evidence))
+
+
+def _store(store: Store, built: BuiltPrompt, sealed: Sequence[Sealed[Record]]) -> str:
+    sources = [text.encode("utf-8") for text in built.sources.values()]
+    ids = store.put_many([ids_bytes(built.ids), *(one.data for one in sealed), *sources])
+    if ids[1 + len(sealed) :] != list(built.sources):
+        raise RunError("a builder named a source by another id than that of its bytes")
+    if store.get(ids[0]).data != ids_bytes(built.ids):
+        raise RunError(f"stored token ids {ids[0]} do not read back")
+    for one in sealed:
+        if read_stored(store.get(one.digest).data, type(one.record)) != one.record:
+            raise RunError(f"stored capsule {one.digest} does not read back as what was sealed")
+    return ids[0]
+
+
+def _row(item: Prepared, built: BuiltPrompt, evidence: tuple[str, ...]) -> BuildRow:
+    return BuildRow(
+        sample_id=item.sample_id,
+        arm_id=item.arm_id,
+        status="ok",
+        error=None,
+        prompt_capsule=item.prompt_capsule,
+        evidence_capsules=evidence,
+        ids_digest=item.ids_digest,
+        n_prompt=len(built.ids),
+        pieces=built.pieces,
+        shown=built.shown,
+        stages=built.stages,
+        silent_omissions=built.silent_omissions,
+        silent_tokens=built.silent_tokens,
+        omissions=_by_reason(built),
+        laws=tuple(sorted(built.laws.items())),
+        flags=built.flags,
+        compressor_us=built.compressor_us,
+    )
+
+
+def _by_reason(built: BuiltPrompt) -> tuple[tuple[str, int, int], ...]:
+    totals: dict[str, tuple[int, int]] = {}
+    for omission in built.prompt.omissions if built.prompt is not None else ():
+        items, tokens = totals.get(omission.reason, (0, 0))
+        totals[omission.reason] = (items + omission.count, tokens + (omission.tokens or 0))
+    return tuple((reason, items, tokens) for reason, (items, tokens) in sorted(totals.items()))
+
+
+def _failed(sample_id: str, arm_id: str, code: str, message: str) -> tuple[Prepared, BuildRow]:
+    item = Prepared(
+        sample_id=sample_id,
+        arm_id=arm_id,
+        built=None,
+        ids_digest=None,
+        prompt_capsule=None,
+        code=code,
+        message=message,
+    )
+    row = BuildRow(
+        sample_id=sample_id,
+        arm_id=arm_id,
+        status="error",
+        error=f"{code}: {message}",
+        prompt_capsule=None,
+        evidence_capsules=(),
+        ids_digest=None,
+        n_prompt=0,
+        pieces=(),
+        shown=(),
+        stages=(),
+        silent_omissions=0,
+        silent_tokens=0,
+        omissions=(),
+        laws=(),
+        flags=(),
+        compressor_us=0,
+    )
+    return item, row
+
+
+def _message(error: BuildError | CapsuleError) -> str:
+    return error.message if isinstance(error, CapsuleError) else str(error)
+
+
+def _require_prompts(spec: RunSpec, rows: Sequence[BuildRow]) -> None:
+    for arm in spec.arms:
+        mine = [row for row in rows if row.arm_id == arm.arm_id]
+        if mine and all(row.status == "error" for row in mine):
+            raise RunError(
+                f"arm {arm.arm_id}: no prompt can be built for any of {len(mine)} samples; the first "
+                f"({mine[0].sample_id}): {mine[0].error}"
+            )

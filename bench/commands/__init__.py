@@ -1,0 +1,132 @@
+"""The commands, by name. What a command needs is imported when it runs, so that ``--help`` is instant."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+RUN_HELP = "a run folder, a run id, or `latest`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command of the command line.
+
+    Attributes:
+        module: Where its ``run(arguments) -> exit code`` lies, below ``bench.commands``.
+        arguments: Adds its arguments to the parser.
+    """
+
+    help: str
+    examples: str
+    module: str
+    arguments: Callable[[argparse.ArgumentParser], object]
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Import and run it."""
+        found: Callable[[argparse.Namespace], int] = importlib.import_module(
+            f"bench.commands.{self.module}"
+        ).run
+        return found(arguments)
+
+
+def _overrides(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="key=value",
+        help="experiment=NAME, limit=N, and any Hydra override",
+    )
+
+
+def _run(parser: argparse.ArgumentParser) -> None:
+    _overrides(parser)
+    parser.add_argument("-m", "--multirun", action="store_true", help="sweep: one run a combination of values")
+
+
+def _one_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", metavar="RUN", help=RUN_HELP)
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+
+
+def _verify(parser: argparse.ArgumentParser) -> None:
+    _one_run(parser)
+    parser.add_argument("--now", metavar="TIME", help="judge validity at this time (YYYY-MM-DDTHH:MM:SSZ)")
+
+
+def _show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", metavar="RUN|DIGEST", help=f"{RUN_HELP}; or the b3:... of a capsule")
+    parser.add_argument("--run", dest="run_name", metavar="RUN", default="latest", help="where a DIGEST is stored")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+
+
+def _explain(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("left", metavar="A", help="a capsule file, or a digest (with --run)")
+    parser.add_argument("right", metavar="B", help="the other one")
+    parser.add_argument("--run", dest="run_name", metavar="RUN", default="latest", help="where digests are stored")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+
+
+def _list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=("tasks", "arms", "metrics", "experiments"))
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+
+
+COMMANDS: Mapping[str, Command] = {
+    "run": Command(
+        help="run an experiment on its engine, from data to report",
+        examples="example: capsule-bench run experiment=quickstart limit=4",
+        module="run",
+        arguments=_run,
+    ),
+    "build": Command(
+        help="build capsules only, without an engine: counts and predicted cache share",
+        examples="example: capsule-bench build experiment=xquad_en limit=8 tokenizer=tiktoken:cl100k_base",
+        module="build",
+        arguments=_overrides,
+    ),
+    "resume": Command(
+        help="continue an unfinished run; requests that failed are sent again",
+        examples="example: capsule-bench resume latest",
+        module="resume",
+        arguments=_one_run,
+    ),
+    "verify": Command(
+        help="re-check every id, count, score and report of a run, from its stored bytes",
+        examples="example: capsule-bench verify latest --json",
+        module="verify",
+        arguments=_verify,
+    ),
+    "rescore": Command(
+        help="compute the scores of a run again from its stored bytes",
+        examples="example: capsule-bench rescore latest",
+        module="rescore",
+        arguments=_one_run,
+    ),
+    "report": Command(
+        help="write the report of a run again from its stored bytes",
+        examples="example: capsule-bench report latest",
+        module="report",
+        arguments=_one_run,
+    ),
+    "show": Command(
+        help="show a run, or a capsule with its spans in context and its omissions by reason",
+        examples="example: capsule-bench show b3:... --run latest",
+        module="show",
+        arguments=_show,
+    ),
+    "explain": Command(
+        help="say in words how two capsules differ",
+        examples="example: capsule-bench explain b3:... b3:... --run latest",
+        module="explain",
+        arguments=_explain,
+    ),
+    "list": Command(
+        help="list what can be named: tasks, arms, metrics, experiments",
+        examples="example: capsule-bench list metrics",
+        module="listing",
+        arguments=_list,
+    ),
+}

@@ -1,0 +1,71 @@
+"""What ``run`` and ``resume`` share: drive a run to its end, and say how it ended.
+
+However it ends, the run's folder stands in one JSON line on stdout, and an unfinished run comes with the
+command that continues it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bench.commands.output import print_json
+from bench.pipeline import Outcome, Prepared, drive
+from bench.progress import Reporter, fail
+from bench.run_store import RunFolder
+
+
+def drive_to_end(folder: RunFolder, prepared: Prepared, reporter: Reporter) -> int:
+    """Drive a run; returns the exit code.
+
+    Raises:
+        Exception: Whatever stopped it, after the line on stdout and the hint were printed.
+    """
+    reporter.say(f"run folder: {folder.path}")
+    try:
+        outcome = drive(folder, prepared, reporter)
+    except BaseException as error:
+        code = 130 if isinstance(error, KeyboardInterrupt) else 2
+        print_json({"run": str(folder.path), "run_id": folder.run_id, "complete": False, "exit": code})
+        word = "interrupted" if code == 130 else "stopped"
+        fail(f"{word}; continue with: capsule-bench resume {folder.path}")
+        raise
+    say_end(outcome, reporter)
+    return outcome.exit_code
+
+
+def say_end(outcome: Outcome, reporter: Reporter) -> None:
+    """Say how a complete run ended."""
+    folder, counts = outcome.folder, outcome.counts
+    skipped = sum(counts.skipped.values())
+    reporter.say(
+        f"{counts.planned} requests planned: {counts.done} done, {counts.failed} failed, {skipped} skipped"
+    )
+    for void in outcome.void:
+        reporter.say(f"void cell: {void}")
+    reporter.say(f"report: {folder.path / 'report.html'} (text: {folder.path / 'report.md'})")
+    print_json(
+        {
+            "run": str(folder.path),
+            "run_id": folder.run_id,
+            "complete": True,
+            "exit": outcome.exit_code,
+            "counts": counts.to_value(),
+            "void": list(outcome.void),
+            "report": str(folder.path / "report.html"),
+        }
+    )
+
+
+def guarded(job: Callable[[], int]) -> int:
+    """The exit code of one job of a sweep; an expected error is a message and code 2."""
+    from bench.__main__ import describe_os_error, is_expected
+
+    try:
+        return job()
+    except OSError as error:
+        fail(describe_os_error(error))
+    except Exception as error:
+        if not is_expected(error):
+            raise
+        fail(str(error))
+    return 2

@@ -1,0 +1,50 @@
+"""``capsule-bench list``: what can be named in a config, and what is measured."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from omegaconf import DictConfig, OmegaConf
+
+import conf
+from bench.commands.output import print_json, print_text
+from bench.hydra_app import options
+
+Entry = tuple[str, str]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List tasks, arms, metrics or experiments."""
+    entries = _metrics() if arguments.what == "metrics" else _group(arguments.what)
+    if arguments.json:
+        print_json({arguments.what: [{"name": name, "about": about} for name, about in entries]})
+        return 0
+    width = max((len(name) for name, _ in entries), default=0)
+    for name, about in entries:
+        print_text(f"{name:<{width}}  {about}".rstrip())
+    return 0
+
+
+def _metrics() -> list[Entry]:
+    from bench.metrics.names import METRICS
+
+    return [(name, f"[{spec.unit}] {spec.definition}") for name, spec in METRICS.items()]
+
+
+def _group(what: str) -> list[Entry]:
+    group = {"tasks": "task", "arms": "arm", "experiments": "experiment"}[what]
+    return [(name, _about(group, name)) for name in options(group)]
+
+
+def _about(group: str, name: str) -> str:
+    """The first comment of the config file that is not a directive: what the choice is for."""
+    path = Path(conf.__path__[0]) / group / f"{name}.yaml"
+    if not path.is_file():
+        return ""
+    lines = path.read_text("utf-8").splitlines()
+    comments = [line[1:].strip() for line in lines if line.startswith("#") and "@package" not in line]
+    if comments:
+        return comments[0]
+    loaded = OmegaConf.load(path)
+    return str(loaded.get("name", "")) if isinstance(loaded, DictConfig) else ""

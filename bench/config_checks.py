@@ -1,0 +1,147 @@
+"""What a config must satisfy beyond its types: closed words, ranges, identities, budgets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from bench.specs import CACHE_STATES, LAYOUTS, ArmSpec, RunSpec
+from capsules.visibility import LEVELS
+
+CONTRACTS = ("quote", "pointer", "quote_constrained", "pointer_constrained")
+MODEL_KINDS = ("pip_gguf", "hub", "local")
+RETENTIONS = ("none", "default")
+DEVICES = ("cpu", "cuda")
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
+_HEX40 = re.compile(r"[0-9a-f]{40}")
+_HEX64 = re.compile(r"[0-9a-f]{64}")
+_DECIMAL = re.compile(r"\d+(\.\d+)?")
+
+
+class ConfigError(Exception):
+    """The configuration cannot work; the message names setting, expected and found."""
+
+
+def check_arm(arm: ArmSpec) -> None:
+    """Refuse an arm that cannot work.
+
+    Raises:
+        ConfigError: Naming the setting of the arm.
+    """
+    at = f"arms.{arm.arm_id}"
+    _match(at + " (the arm's name)", arm.arm_id, _NAME, "lower-case letters, digits, _ and -")
+    _one_of(f"{at}.layout", arm.layout, LAYOUTS)
+    _one_of(f"{at}.contract.name", arm.contract.name, CONTRACTS)
+    _one_of(f"{at}.authority.max_level", arm.authority.max_level, LEVELS)
+    if not arm.caches:
+        raise ConfigError(f"{at}.caches is empty: expected some of {', '.join(CACHE_STATES)}")
+    for cache in arm.caches:
+        if cache == "False":
+            raise ConfigError(f'{at}.caches holds a YAML boolean: write "off" in quotes')
+        _one_of(f"{at}.caches", cache, CACHE_STATES)
+    if len(set(arm.caches)) != len(arm.caches):
+        raise ConfigError(f"{at}.caches names a cache state twice: {', '.join(arm.caches)}")
+    for key, value in (("not_before", arm.authority.not_before), ("expires_at", arm.authority.expires_at)):
+        _match(f"{at}.authority.{key}", value, _TIME, "YYYY-MM-DDTHH:MM:SSZ")
+    if arm.authority.not_before >= arm.authority.expires_at:
+        raise ConfigError(f"{at}.authority.expires_at must be after not_before ({arm.authority.not_before})")
+    _range(f"{at}.retrieval.k", arm.retrieval.k, 1)
+    _range(f"{at}.retrieval.pool", arm.retrieval.pool, 1)
+    _range(f"{at}.selection.k", arm.selection.k, 1)
+    _range(f"{at}.compression.rate_bp", arm.compression.rate_bp, 1, 10_000)
+    _range(f"{at}.contract.max_quotes", arm.contract.max_quotes, 1)
+    _range(f"{at}.contract.min_chars", arm.contract.min_chars, 1)
+    _range(f"{at}.budget.reserved_output", arm.budget.reserved_output, 1)
+    _range(f"{at}.budget.evidence_limit", arm.budget.evidence_limit, 1)
+    need = arm.budget.reserved_output + arm.budget.evidence_limit
+    if arm.budget.window < need:
+        raise ConfigError(
+            f"{at}.budget cannot fit: reserved_output + evidence_limit = {need} tokens, "
+            f"but the window is {arm.budget.window}"
+        )
+
+
+def check_run(spec: RunSpec) -> None:
+    """Refuse a run that cannot work.
+
+    Raises:
+        ConfigError: Naming the setting.
+    """
+    _match("experiment", spec.experiment, _NAME, "lower-case letters, digits, _ and -")
+    if not spec.arms:
+        raise ConfigError("arms is empty: add at least one, e.g. +arm@arms.capsule=capsule")
+    _match("task.as_of", spec.task.as_of, _TIME, "YYYY-MM-DDTHH:MM:SSZ")
+    if spec.task.revision is not None:
+        _match("task.revision", spec.task.revision, _HEX40, "a full commit hash (40 hex digits)")
+    if spec.task.limit is not None:
+        _range("task.limit (or limit)", spec.task.limit, 1)
+    _range("task.examples", spec.task.examples, 0)
+    _check_model(spec)
+    _check_engine(spec)
+    _match("sampling.temperature", spec.sampling.temperature, _DECIMAL, "a decimal number, e.g. 0 or 0.7")
+    _range("sampling.max_tokens", spec.sampling.max_tokens, 1)
+    _range("concurrency", spec.concurrency, 1)
+    _range("latency_samples", spec.latency_samples, 0)
+    _range("latency_max_tokens", spec.latency_max_tokens, 1)
+    _range("bootstrap", spec.bootstrap, 1)
+    if spec.tokenizer != "model" and not re.fullmatch(r"(hf|tiktoken):.+", spec.tokenizer):
+        raise ConfigError(
+            f"tokenizer: expected model, hf:<id or folder> or tiktoken:<encoding>, found {spec.tokenizer!r}"
+        )
+    _check_windows(spec)
+
+
+def _check_model(spec: RunSpec) -> None:
+    _one_of("model.kind", spec.model.kind, MODEL_KINDS)
+    if spec.model.kind == "hub":
+        _match("model.revision", spec.model.revision, _HEX40, "a full commit hash (40 hex digits)")
+    if spec.model.kind == "pip_gguf":
+        _match("model.revision", spec.model.revision, _HEX64, "the SHA-256 of the GGUF file (64 hex digits)")
+
+
+def _check_engine(spec: RunSpec) -> None:
+    _one_of("engine.retention", spec.engine.retention, RETENTIONS)
+    _one_of("engine.device", spec.engine.device, DEVICES)
+    _range("engine.window", spec.engine.window, 1)
+    _range("engine.max_num_seqs", spec.engine.max_num_seqs, 1)
+    _range("engine.kv_space_gib", spec.engine.kv_space_gib, 1)
+    _range("engine.start_timeout_s", spec.engine.start_timeout_s, 1)
+    _range("engine.idle_timeout_s", spec.engine.idle_timeout_s, 1)
+    if spec.engine.block_size is not None:
+        _range("engine.block_size", spec.engine.block_size, 1)
+
+
+def _check_windows(spec: RunSpec) -> None:
+    for arm in spec.arms:
+        if arm.budget.window > spec.engine.window:
+            raise ConfigError(
+                f"arms.{arm.arm_id}.budget.window is {arm.budget.window} tokens, "
+                f"more than engine.window {spec.engine.window}"
+            )
+        for key, tokens in (
+            ("sampling.max_tokens", spec.sampling.max_tokens),
+            ("latency_max_tokens", spec.latency_max_tokens),
+        ):
+            if tokens > arm.budget.reserved_output:
+                raise ConfigError(
+                    f"{key} is {tokens}, more than arms.{arm.arm_id}.budget.reserved_output "
+                    f"{arm.budget.reserved_output}"
+                )
+
+
+def _one_of(key: str, value: str, valid: Iterable[str]) -> None:
+    if value not in tuple(valid):
+        raise ConfigError(f"{key}: expected one of {', '.join(valid)}, found {value!r}")
+
+
+def _match(key: str, value: str, pattern: re.Pattern[str], expected: str) -> None:
+    if not pattern.fullmatch(value):
+        raise ConfigError(f"{key}: expected {expected}, found {value!r}")
+
+
+def _range(key: str, value: int, low: int, high: int | None = None) -> None:
+    if value < low or (high is not None and value > high):
+        limits = f"at least {low}" if high is None else f"{low} to {high}"
+        raise ConfigError(f"{key}: expected {limits}, found {value}")

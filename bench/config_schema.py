@@ -1,0 +1,158 @@
+"""The mutable dataclasses that Hydra composes; every key of a config is a field here.
+
+They are mutable because Hydra refuses overrides of a frozen schema; ``bench.config`` turns a composed
+config into the frozen ``bench.specs``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from omegaconf import MISSING
+
+
+@dataclass
+class TaskConfig:
+    """Group ``task``: see ``tasks.base.TaskSpec``."""
+
+    name: str = MISSING
+    project: str = "bench"
+    as_of: str = MISSING
+    data_dir: str | None = None
+    revision: str | None = None
+    digest: str | None = None
+    limit: int | None = None
+    examples: int = 2
+    seed: int = 0
+    strict: bool = True
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class ModelConfig:
+    """Group ``model``: see ``bench.specs.ModelSpec``."""
+
+    name: str = MISSING
+    kind: str = MISSING
+    ref: str = MISSING
+    revision: str = MISSING
+    dtype: str = "bfloat16"
+    terms: str = MISSING
+    instruct: bool = False
+
+
+@dataclass
+class EngineConfig:
+    """Group ``engine``: see ``bench.specs.EngineSpec``."""
+
+    name: str = MISSING
+    block_size: int | None = None
+    window: int = 4096
+    max_num_seqs: int = 8
+    kv_space_gib: int = 2
+    enforce_eager: bool = True
+    retention: str = "none"
+    device: str = "cpu"
+    start_timeout_s: int = 600
+    idle_timeout_s: int = 600
+    env: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class RetrievalConfig:
+    """Which chunks an arm ranks and keeps."""
+
+    name: str = "bm25"
+    chunk: str = "paragraph"
+    k: int = 8
+    pool: int = 100
+
+
+@dataclass
+class SelectionConfig:
+    """Which of the kept chunks an arm uses."""
+
+    name: str = "top_k"
+    k: int = 4
+
+
+@dataclass
+class CompressionConfig:
+    """How an arm shortens its evidence; ``rate_bp`` is the share of tokens asked for."""
+
+    name: str = "none"
+    rate_bp: int = 10_000
+
+
+@dataclass
+class ContractConfig:
+    """The form of the answer."""
+
+    name: str = "quote"
+    max_quotes: int = 1
+    min_chars: int = 1
+
+
+@dataclass
+class BudgetConfig:
+    """Token limits of a prompt."""
+
+    window: int = 4096
+    reserved_output: int = 64
+    evidence_limit: int = 1024
+
+
+@dataclass
+class AuthorityConfig:
+    """Who may use a capsule, for what, through whom and when."""
+
+    principal: str = "bench"
+    operations: list[str] = field(default_factory=lambda: ["generate"])
+    providers: list[str] = field(default_factory=lambda: ["local"])
+    max_level: str = "internal"
+    not_before: str = "2020-01-01T00:00:00Z"
+    expires_at: str = "2100-01-01T00:00:00Z"
+
+
+@dataclass
+class ArmConfig:
+    """Group ``arm``: see ``bench.specs.ArmSpec``."""
+
+    layout: str = MISSING
+    builder: str = MISSING
+    retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
+    selection: SelectionConfig = field(default_factory=SelectionConfig)
+    compression: CompressionConfig = field(default_factory=CompressionConfig)
+    contract: ContractConfig = field(default_factory=ContractConfig)
+    budget: BudgetConfig = field(default_factory=BudgetConfig)
+    authority: AuthorityConfig = field(default_factory=AuthorityConfig)
+    caches: list[str] = field(default_factory=lambda: ["off", "cold", "primed"])
+
+
+@dataclass
+class SamplingConfig:
+    """Sampling; the temperature is a decimal string."""
+
+    temperature: str = "0"
+    max_tokens: int = 64
+    stop: list[str] = field(default_factory=lambda: ["\n"])
+    seed: int = 0
+
+
+@dataclass
+class RunConfig:
+    """The top of the config tree; one field a group or setting."""
+
+    experiment: str = MISSING
+    task: TaskConfig = field(default_factory=TaskConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    engine: EngineConfig = field(default_factory=EngineConfig)
+    sampling: SamplingConfig = field(default_factory=SamplingConfig)
+    arms: dict[str, ArmConfig] = field(default_factory=dict)
+    concurrency: int = 8
+    latency_samples: int = 5
+    latency_max_tokens: int = 8
+    seed: int = 0
+    bootstrap: int = 2000
+    tokenizer: str = "model"

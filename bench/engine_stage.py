@@ -1,0 +1,157 @@
+"""Starts an engine for each distinct engine setting that has pending requests, and ends it.
+
+Rules that this module owns:
+
+* One start a setting; before the next start no process of the last engine may be left.
+* An engine that dies costs the wave in flight (recorded as errors, retried by ``resume``) and is
+  started again, at most ``MAX_DEATHS`` times; the cache is brought back as after an interruption.
+* The engines of one run are one engine: a start whose profile differs from an earlier one of the same
+  setting (another version, other weights, another block size) is refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bench.config import plain_value
+from bench.engines.base import Engine, EngineError, EngineInfo
+from bench.engines.registry import start_engine
+from bench.engines.start import EngineStart
+from bench.lock import RunLock
+from bench.model_store import ModelFolder
+from bench.planner import Group, Plan
+from bench.progress import Reporter
+from bench.recorder import Recorder
+from bench.records_io import append_value, read_values
+from bench.resume import Progress
+from bench.run_store import RunError, RunFolder
+from bench.runner import GroupRunner
+from bench.specs import RunSpec
+from capsules.tokenizer import Tokenizer
+
+MAX_DEATHS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """What running the engines needs."""
+
+    folder: RunFolder
+    spec: RunSpec
+    plan: Plan
+    progress: Progress
+    recorder: Recorder
+    lock: RunLock
+    tokenizer: Tokenizer
+    model: ModelFolder | None
+    reporter: Reporter
+
+
+def run_engines(stage: Stage) -> dict[str, int]:
+    """Send everything that is pending; returns milliseconds by phase.
+
+    Raises:
+        EngineError: An engine does not start, or died too often.
+        RunError: An engine is not the one that the run began with, or left a process behind.
+    """
+    times = {"engine_start_ms": 0, "requests_ms": 0}
+    for group in stage.plan.groups:
+        deaths = 0
+        while pending(stage, group):
+            try:
+                _run_group(stage, group, times)
+                break
+            except EngineError as error:
+                deaths += 1
+                if deaths > MAX_DEATHS:
+                    raise
+                stage.reporter.say(f"the engine was lost ({error}); starting it again")
+    return times
+
+
+def pending(stage: Stage, group: Group) -> int:
+    """Requests of a group without an answer in this session or a final one in an earlier session."""
+    planned = [p for cell in group.cells for p in stage.plan.quality[cell.cell_id]]
+    planned += stage.plan.latency[group.name]
+    void = stage.progress.void
+    return sum(
+        p.request_id not in stage.progress.finished and (p.cell.cell_id, p.phase) not in void for p in planned
+    )
+
+
+def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
+    setting = "with prefix caching" if group.prefix_caching else "without prefix caching"
+    stage.reporter.say(f"starting the engine {stage.spec.engine.name} {setting} ...")
+    began = time.monotonic()
+    engine = start_engine(_start(stage, group))
+    try:
+        _record_engine(stage, group, engine.info)
+        ready = time.monotonic()
+        times["engine_start_ms"] += round((ready - began) * 1000)
+        stage.reporter.say(f"engine ready after {ready - began:.1f} s: {_describe(engine.info)}")
+        total = pending(stage, group)
+        with stage.reporter.bar(f"requests, caching {group.name}", total) as advance:
+            _runner(stage, group, engine, advance).run()
+        times["requests_ms"] += round((time.monotonic() - ready) * 1000)
+    finally:
+        engine.close()
+        stage.lock.check_ended()
+
+
+def _start(stage: Stage, group: Group) -> EngineStart:
+    return EngineStart(
+        spec=stage.spec.engine,
+        model=stage.spec.model,
+        folder=stage.model,
+        prefix_caching=group.prefix_caching,
+        log=stage.folder.path / f"engine-{group.name}.log",
+        tokenizer=stage.tokenizer,
+        on_process=stage.lock.add_engine,
+    )
+
+
+def _runner(
+    stage: Stage, group: Group, engine: Engine, advance: Callable[[int], object]
+) -> GroupRunner:
+    return GroupRunner(
+        engine=engine,
+        group=group,
+        plan=stage.plan,
+        progress=stage.progress,
+        recorder=stage.recorder,
+        concurrency=stage.spec.concurrency,
+        advance=advance,
+    )
+
+
+def _record_engine(stage: Stage, group: Group, info: EngineInfo) -> None:
+    """Write the start down, and refuse an engine that is not the one that the run began with."""
+    profile = plain_value(info.profile)
+    for earlier in engines_of(stage.folder):
+        if earlier["group"] != group.name:
+            continue
+        known = earlier["info"]["profile"]
+        for key in sorted(set(known) | set(profile)):
+            if known.get(key) != profile.get(key):
+                raise RunError(
+                    f"this run began with an engine whose {key} was {known.get(key)!r}; "
+                    f"now it is {profile.get(key)!r}: start a new run"
+                )
+        break
+    value = {"group": group.name, "info": plain_value(dataclasses.asdict(info))}
+    append_value(stage.folder.engines, value)
+
+
+def engines_of(folder: RunFolder) -> list[dict[str, Any]]:
+    """All engine starts of a run: ``{"group", "info"}``."""
+    return read_values(folder.engines)
+
+
+def _describe(info: EngineInfo) -> str:
+    block = "unknown" if info.block_size is None else str(info.block_size)
+    version = info.profile.get("engine_version")
+    return f"{info.name} {version or ''}, block size {block}, prefix caching {info.prefix_caching}"

@@ -1,0 +1,250 @@
+"""The engine process: real vLLM, offline, in one process of ours.
+
+    python -m bench.engines.vllm_worker IN OUT PARENT     (started by ``vllm_engine`` alone)
+
+Rules of this module:
+
+- Engine and model run inside this process (``VLLM_ENABLE_V1_MULTIPROCESSING=0``, set by the driver): scheduling is
+  deterministic, first come first served, and nothing can be orphaned.
+- It dies with the driver: SIGKILL by the kernel when the driver dies, and it ends by itself when its pipe is closed.
+- It says what it saw and nothing else: durations come from the engine's own monotonic stamps; unknown is None.
+- Warm-up: random ids under a salt of its own, before ``ready``; the prefix cache is reset afterwards and the counters
+  start at what they then show.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import signal
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO, NoReturn
+
+from bench.engines.base import EngineRequest, EngineResult
+from bench.engines.protocol import Message, decode, encode, request_from_value, result_to_value
+from bench.engines.results import failed
+
+WARM_UP_SALT = "capsule-bench/warm-up"  # derived salts are never of this form, so it is never used again
+_WARM_UP_TOKENS = 256
+_PR_SET_PDEATHSIG = 1
+_COUNTERS = {
+    "vllm:prefix_cache_queries": "prefix_queries",
+    "vllm:prefix_cache_hits": "prefix_hits",
+    "vllm:prompt_tokens": "prompt_tokens",
+}
+
+
+def die_with_parent(parent: int) -> None:
+    """Asks the kernel for SIGKILL when the driver dies, and ends now if it is dead already."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+    if os.getppid() != parent:
+        raise SystemExit("the driver died before its engine started")
+
+
+class Worker:
+    """vLLM's offline engine behind the messages of ``protocol``.
+
+    Args:
+        arguments: Keyword arguments of ``vllm.LLM``; ``prefix_cache_retention_interval`` is dropped where this vLLM
+            does not know it (there the engine keeps every block, as with None).
+    """
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        from vllm import LLM, SamplingParams, exceptions
+        from vllm.engine.arg_utils import EngineArgs
+
+        known = EngineArgs.__dataclass_fields__
+        self.retention_known = "prefix_cache_retention_interval" in known
+        self._sampling_params = SamplingParams
+        # What a request did wrong; older releases raised plain ValueErrors for it.
+        self._refusals = (ValueError, getattr(exceptions, "VLLMClientError", ValueError))
+        self.llm = LLM(**{key: value for key, value in arguments.items() if self._wanted(key)})
+        self._base: dict[str, int] = dict.fromkeys(_COUNTERS.values(), 0)
+
+    def _wanted(self, key: str) -> bool:
+        return key != "prefix_cache_retention_interval" or self.retention_known
+
+    def warm_up(self) -> None:
+        """Runs every code path of a measured wave once, under a salt of its own."""
+        config = self.llm.llm_engine.vllm_config
+        vocabulary = config.model_config.get_vocab_size()
+        n = min(_WARM_UP_TOKENS, config.model_config.max_model_len - 8)
+        rng = random.Random(WARM_UP_SALT)
+        params = self._sampling_params(temperature=0.0, max_tokens=4, ignore_eos=True)
+        for width in (config.scheduler_config.max_num_seqs, 1):
+            prompts = [
+                {"prompt_token_ids": [rng.randrange(vocabulary) for _ in range(n)], "cache_salt": WARM_UP_SALT}
+                for _ in range(width)
+            ]
+            self.llm.generate(prompts, params, use_tqdm=False)
+        if not self.llm.reset_prefix_cache():
+            raise RuntimeError("the prefix cache could not be reset after the warm-up")
+        self._base = self._read_counters()
+
+    def facts(self) -> Message:
+        """What the running engine says about itself."""
+        import torch
+        import vllm
+
+        engine = self.llm.llm_engine
+        config = engine.vllm_config
+        core = engine.engine_core.engine_core
+        groups = core.scheduler.kv_cache_config.kv_cache_groups
+        retention = getattr(config.cache_config, "prefix_cache_retention_interval", None)
+        return {
+            "block_size": config.cache_config.block_size,
+            "prefix_caching": bool(config.cache_config.enable_prefix_caching),
+            "kv_groups": len(groups),
+            "kv_blocks": core.scheduler.kv_cache_config.num_blocks,
+            "retention": retention if self.retention_known else None,
+            "kv_dtype": str(config.cache_config.cache_dtype),
+            "dtype": str(config.model_config.dtype).removeprefix("torch."),
+            "quantization": config.model_config.quantization,
+            "window": config.model_config.max_model_len,
+            "max_num_seqs": config.scheduler_config.max_num_seqs,
+            "max_num_batched_tokens": config.scheduler_config.max_num_batched_tokens,
+            "async_scheduling": bool(config.scheduler_config.async_scheduling),
+            "enforce_eager": bool(config.model_config.enforce_eager),
+            "parallel": {
+                "tensor": config.parallel_config.tensor_parallel_size,
+                "pipeline": config.parallel_config.pipeline_parallel_size,
+                "data": config.parallel_config.data_parallel_size,
+            },
+            "attention_backends": sorted(self._attention_backends(core)),
+            "engine_version": vllm.__version__,
+            "torch_version": str(torch.__version__),
+            "threads": torch.get_num_threads(),
+        }
+
+    @staticmethod
+    def _attention_backends(core: Any) -> set[str]:
+        runner = core.model_executor.driver_worker.worker.model_runner
+        return {group.backend.get_name() for groups in runner.attn_groups for group in groups}
+
+    def generate(self, requests: Sequence[EngineRequest]) -> list[EngineResult]:
+        """Sends one wave: all requests are queued, then the engine runs until all have finished.
+
+        A request that the engine refuses gets a result with status ``error``; the others go on.
+        """
+        refused: dict[int, str] = {}
+        queued: list[int] = []
+        for index, request in enumerate(requests):
+            prompt: dict[str, Any] = {"prompt_token_ids": list(request.ids)}
+            if request.salt is not None:
+                prompt["cache_salt"] = request.salt
+            sampling = request.sampling
+            try:
+                params = self._sampling_params(
+                    temperature=float(sampling.temperature),
+                    max_tokens=sampling.max_tokens,
+                    stop=list(sampling.stop),
+                    seed=sampling.seed,
+                )
+                self.llm.enqueue([prompt], params, use_tqdm=False)
+            except self._refusals as error:
+                refused[index] = f"{type(error).__name__}: {error}"
+            else:
+                queued.append(index)
+        outputs = self.llm.wait_for_completion(use_tqdm=False) if queued else []
+        if len(outputs) != len(queued):
+            raise RuntimeError(f"{len(queued)} requests were queued, {len(outputs)} answers came back")
+        answers = dict(zip(queued, outputs, strict=True))
+        return [
+            failed(request, refused[index]) if index in refused else _result(request, answers[index])
+            for index, request in enumerate(requests)
+        ]
+
+    def reset(self) -> bool:
+        """The engine's own answer to a reset of its prefix cache."""
+        return bool(self.llm.reset_prefix_cache())
+
+    def counters(self) -> dict[str, int]:
+        """Tokens since the warm-up."""
+        return {name: value - self._base[name] for name, value in self._read_counters().items()}
+
+    def _read_counters(self) -> dict[str, int]:
+        totals = dict.fromkeys(_COUNTERS.values(), 0)
+        for metric in self.llm.get_metrics():
+            if metric.name in _COUNTERS:
+                totals[_COUNTERS[metric.name]] += int(metric.value)
+        return totals
+
+
+def _result(request: EngineRequest, output: Any) -> EngineResult:
+    completion, stats = output.outputs[0], output.metrics
+    ids = tuple(int(token) for token in completion.token_ids)
+    failed = completion.finish_reason in (None, "error", "abort")
+    timed = stats is not None and bool(ids) and not failed
+    first, last = (stats.first_token_ts, stats.last_token_ts) if timed else (0.0, 0.0)
+    return EngineResult(
+        request_id=request.request_id,
+        status="error" if failed else "ok",
+        text=completion.text,
+        output_ids=ids,
+        cached_tokens=output.num_cached_tokens,
+        ttft_us=_us(first - stats.queued_ts) if timed else None,
+        tpot_us=_us((last - first) / (len(ids) - 1)) if timed and len(ids) > 1 else None,
+        e2e_us=_us(last - stats.queued_ts) if timed else None,
+        queue_us=_us(stats.scheduled_ts - stats.queued_ts) if timed else None,
+        finish_reason=completion.finish_reason,
+        error=f"the engine finished it with reason {completion.finish_reason!r}" if failed else None,
+        preempted=stats is not None and stats.num_preemptions > 0,
+    )
+
+
+def _us(seconds: float) -> int:
+    return round(seconds * 1_000_000)
+
+
+def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
+    def answer(message: Mapping[str, object]) -> None:
+        answers.write(encode(message))
+        answers.flush()
+
+    worker: Worker | None = None
+    try:
+        for line in requests:
+            message = decode(line)
+            if worker is None:
+                worker = Worker(message["arguments"])
+                worker.warm_up()
+                answer({"ok": worker.facts()})
+            elif message["op"] == "generate":
+                wave = [request_from_value(value) for value in message["requests"]]
+                answer({"ok": [result_to_value(result) for result in worker.generate(wave)]})
+            elif message["op"] == "reset":
+                answer({"ok": worker.reset()})
+            elif message["op"] == "counters":
+                answer({"ok": worker.counters()})
+            else:
+                raise ValueError(f"unknown message {message['op']!r}")
+    except Exception as error:
+        traceback.print_exc()
+        answer({"fatal": f"{type(error).__name__}: {str(error)[:2000]}"})
+        raise SystemExit(1) from error
+
+
+def _terminate(number: int, _frame: object) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def main(argv: list[str]) -> int:
+    """Serves until the request pipe is closed."""
+    receive, send, parent = (int(word) for word in argv[1:4])
+    die_with_parent(parent)
+    signal.signal(signal.SIGTERM, _terminate)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides what Ctrl-C means
+    for descriptor in (receive, send):
+        os.set_inheritable(descriptor, False)  # a child that held the pipe open would hide our death
+    with os.fdopen(receive, "rb") as requests, os.fdopen(send, "wb") as answers:
+        _serve(requests, answers)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv))

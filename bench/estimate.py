@@ -1,0 +1,72 @@
+"""What a run will take, said before it starts: requests, a range of time, disk.
+
+The constants were measured once (Gemma 3 270M, two cores, no GPU) and are meant as an order of
+magnitude: the range spans a factor of four. An engine without constants has no estimate of time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bench.planner import Plan
+from bench.specs import RunSpec
+
+# seconds of an engine start, of 1,000 uncached prompt tokens, of one decoding step of a whole wave
+_CPU_START_S, _CPU_PREFILL_S, _CPU_STEP_S = 35.0, 0.7, 0.09
+_GPU_START_S, _GPU_PREFILL_S, _GPU_STEP_S = 90.0, 0.05, 0.01
+
+_BYTES_PER_TOKEN = 7  # stored ids as JSON
+_BYTES_PER_REQUEST = 3_000  # rows
+_BYTES_FIXED = 3 << 20  # report, figures, tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """An order of magnitude, not a promise."""
+
+    requests: int
+    low_s: int | None
+    high_s: int | None
+    disk_bytes: int
+
+    def line(self) -> str:
+        """For people."""
+        if self.low_s is None or self.high_s is None:
+            time = "no estimate of time for this engine"
+        else:
+            time = f"about {_minutes(self.low_s)} to {_minutes(self.high_s)}"
+        return f"{self.requests:,} requests, {time}, about {max(1, self.disk_bytes >> 20)} MiB on disk"
+
+
+def estimate(spec: RunSpec, plan: Plan) -> Estimate:
+    """Estimate a run from its plan."""
+    requests = plan.requests
+    tokens = sum(len(p.prompt.ids) for p in requests)
+    disk = _BYTES_FIXED + tokens * _BYTES_PER_TOKEN + len(requests) * _BYTES_PER_REQUEST
+    seconds = _seconds(spec, plan)
+    return Estimate(
+        requests=len(requests),
+        low_s=None if seconds is None else round(seconds / 2),
+        high_s=None if seconds is None else round(seconds * 2),
+        disk_bytes=disk,
+    )
+
+
+def _seconds(spec: RunSpec, plan: Plan) -> float | None:
+    if spec.engine.name != "vllm":
+        return None
+    cpu = spec.engine.device == "cpu"
+    start, prefill, step = (
+        (_CPU_START_S, _CPU_PREFILL_S, _CPU_STEP_S) if cpu else (_GPU_START_S, _GPU_PREFILL_S, _GPU_STEP_S)
+    )
+    total = start * len(plan.groups)
+    for p in plan.requests:
+        uncached = len(p.prompt.ids) - (len(p.prompt.stable_ids) if p.cell.cache == "primed" else 0)
+        total += uncached / 1000 * prefill
+        share = 1 if p.phase == "latency" else spec.concurrency
+        total += step * p.sampling.max_tokens / share
+    return total
+
+
+def _minutes(seconds: int) -> str:
+    return f"{seconds} s" if seconds < 90 else f"{round(seconds / 60)} min"

@@ -1,0 +1,182 @@
+"""Hydra behind the command line: overrides in, one composed config out, one line for an error.
+
+Single runs go through the compose API, so that every mistake is one clear line and exit code 2
+instead of Hydra's own output. ``-m`` hands over to Hydra's multirun (its sweeper and launcher
+plug-ins work); Hydra's own output folders go to a folder that is deleted afterwards, because a
+run has a folder of its own. The working directory is never changed.
+
+Quoting (Hydra's override grammar): ``key=a,b`` is a sweep and needs ``-m``; a list is
+``key=[a,b]``; a value with ``=``, ``#``, parentheses or non-ASCII letters needs quotes that
+reach Hydra: ``'key="a=b"'``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import hydra
+from hydra import compose, initialize_config_module
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException, OverrideParseException
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from bench.config import register_schema, under_schema
+from bench.config_checks import ConfigError
+
+CONFIG_MODULE = "conf"
+CONFIG_NAME = "config"
+VERSION_BASE = "1.3"
+
+_QUIET = ("hydra/job_logging=none", "hydra/hydra_logging=none", "hydra.output_subdir=null")
+
+
+def compose_config(overrides: Sequence[str]) -> DictConfig:
+    """Compose the config of one run.
+
+    Args:
+        overrides: Hydra overrides; ``limit=N`` stands for ``task.limit=N``.
+
+    Raises:
+        ConfigError: One line: what is wrong, and what was expected.
+    """
+    register_schema()
+    GlobalHydra.instance().clear()
+    with initialize_config_module(config_module=CONFIG_MODULE, version_base=VERSION_BASE):
+        expanded = expand(overrides)
+        try:
+            return under_schema(compose(CONFIG_NAME, overrides=expanded))
+        except (HydraException, OmegaConfBaseException) as error:
+            raise ConfigError(_one_line(error, expanded)) from error
+
+
+def expand(overrides: Sequence[str]) -> list[str]:
+    """Overrides with the shorthands written out; a bare word is refused.
+
+    Raises:
+        ConfigError: An override without ``=`` (and not a deletion ``~key``).
+    """
+    expanded = []
+    for item in overrides:
+        if "=" not in item and not item.startswith("~"):
+            raise ConfigError(f"override {item!r}: expected key=value, e.g. experiment=quickstart")
+        expanded.append("task." + item if item.startswith("limit=") else item)
+    return expanded
+
+
+def multirun(overrides: Sequence[str], job: Callable[[DictConfig], int]) -> list[int]:
+    """Run ``job`` once a combination of the sweep; returns its exit codes in job order.
+
+    The codes come back through files, so that launchers that use other processes work too; a
+    job that left none counts as 2 (could not do it).
+
+    Raises:
+        ConfigError: A combination does not compose (before any job starts).
+    """
+    register_schema()
+    with tempfile.TemporaryDirectory(prefix="capsule-bench-sweep-") as folder:
+        argv = [*expand(overrides), "--multirun", *_QUIET, f"hydra.sweep.dir={_quoted(folder)}"]
+        _sweep(argv, job, Path(folder))
+        codes = {int(p.stem): int(p.read_text("utf-8")) for p in Path(folder).glob("*.exit")}
+        jobs = len(list(Path(folder).glob("*.started")))
+    return [codes.get(n, 2) for n in range(jobs)]
+
+
+def _sweep(argv: list[str], job: Callable[[DictConfig], int], folder: Path) -> None:
+    def task(cfg: DictConfig) -> None:
+        register_schema()
+        number = HydraConfig.get().job.num
+        (folder / f"{number}.started").touch()
+        (folder / f"{number}.exit").write_text(str(job(cfg)), "utf-8")
+
+    app = hydra.main(
+        config_path=f"pkg://{CONFIG_MODULE}", config_name=CONFIG_NAME, version_base=VERSION_BASE
+    )(task)
+    saved = sys.argv
+    sys.argv = [saved[0], *argv]
+    GlobalHydra.instance().clear()
+    try:
+        app()
+    finally:
+        sys.argv = saved
+
+
+def options(group: str) -> list[str]:
+    """The choices of a config group (``experiment``, ``arm``, ``model``, ...)."""
+    register_schema()
+    GlobalHydra.instance().clear()
+    with initialize_config_module(config_module=CONFIG_MODULE, version_base=VERSION_BASE):
+        return sorted(GlobalHydra.instance().config_loader().get_group_options(group))
+
+
+def _one_line(error: Exception, overrides: Sequence[str]) -> str:
+    text = str(error)
+    if isinstance(error, OverrideParseException):
+        hint = "a value with = # ( ) or non-ASCII letters needs quotes inside quotes: 'key=\"a=b\"'"
+        return f"override {error.override!r}: {text.splitlines()[0]} ({hint})"
+    missing = re.search(r"Could not find '([^']+?)/([^'/]*)'", text)
+    if missing:
+        group, name = missing.groups()
+        return f"unknown {group} {name!r}: expected one of {', '.join(_listed(text))}"
+    key = re.search(r"Could not override '([^']+)'", text)
+    if key:
+        return _unknown_key(key.group(1), text, overrides)
+    lines = text.splitlines()
+    cause = error.__cause__
+    detail = str(cause).splitlines()[0] if cause else ""
+    unknown = re.search(r"Key '([^']+)' (?:is )?not in", detail)
+    if unknown:
+        return f"{lines[0]}: unknown setting {unknown.group(1)!r}"
+    if lines and lines[0].startswith("Ambiguous value"):
+        return f"{lines[0]}: a list is key=[a,b], a string key='\"a,b\"', a sweep needs -m"
+    return ": ".join(part for part in (lines[0] if lines else type(error).__name__, detail) if part)
+
+
+def _listed(text: str) -> list[str]:
+    after = text.split("Available options in", 1)
+    if len(after) < 2:
+        return ["(none)"]
+    names = []
+    for line in after[1].splitlines()[1:]:
+        if not line.startswith("\t"):
+            break
+        names.append(line.strip())
+    return names
+
+
+def _unknown_key(key: str, text: str, overrides: Sequence[str]) -> str:
+    mean = re.search(r"Did you mean to override (?:one of )?([^?]+)\?", text)
+    if mean:
+        return f"unknown override {key!r}: did you mean {mean.group(1)}? (to add an arm: +{key}=...)"
+    node: object = _without(key, overrides)
+    parts = key.split(".")
+    for depth, part in enumerate(parts):
+        valid = sorted(str(k) for k in node) if isinstance(node, DictConfig) else []
+        if part not in valid:
+            near = difflib.get_close_matches(part, valid, n=1)
+            hint = f"; did you mean {'.'.join([*parts[:depth], near[0]])}?" if near else ""
+            inside = f" in {'.'.join(parts[:depth])}" if depth else ""
+            known = f"expected one of {', '.join(valid)}" if valid else "there is none"
+            return f"unknown setting {key!r}: {known}{inside}{hint}"
+        node = node[part] if isinstance(node, DictConfig) else None
+    return f"unknown setting {key!r}"
+
+
+def _without(key: str, overrides: Sequence[str]) -> DictConfig | None:
+    """The config without the override of ``key``, to list what there is."""
+    rest = [o for o in overrides if o.split("=", 1)[0].lstrip("+~") != key]
+    try:
+        return compose(CONFIG_NAME, overrides=rest)
+    except (HydraException, OmegaConfBaseException):
+        return None
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,92 @@
+"""Seeded bootstrap intervals that are the same on every machine.
+
+Rules of this module:
+
+* The unit of resampling is the sample; values of two arms enter as one difference a sample (paired).
+* The interval is the percentile interval (2.5 %, 97.5 %, linear between order statistics).
+* Raw 64-bit words of PCG64 choose the samples (numpy promises that this stream never changes).
+  All vectors of one length are resampled with the same draws.
+* Values are rounded to a fixed point so small that all sums are whole numbers below 2**53.
+  Such sums are exact in any order, so neither the number of threads nor the vector width of a
+  machine can change a digit.
+* Fewer than two values have no interval. A vector of equal values has an interval of width zero,
+  which says that the bootstrap cannot see its uncertainty, not that there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_BLOCK = 1 << 21  # cells of the resampling matrix held at once
+_EXACT_BITS = 52
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A 95 % interval; ``flat`` if all values were equal, so that its width means nothing."""
+
+    low: float
+    high: float
+    flat: bool
+
+
+def bootstrap_means(vectors: Sequence[Sequence[float]], *, draws: int, seed: int) -> list[Interval | None]:
+    """95 % intervals of the means of ``vectors``.
+
+    Args:
+        vectors: One sequence of finite values each; lengths may differ.
+        draws: Number of resamples.
+        seed: Seed of the generator.
+
+    Returns:
+        One interval a vector, ``None`` for a vector with fewer than two values.
+
+    Raises:
+        ValueError: ``draws`` is not positive, or a value is not finite.
+    """
+    if draws < 1:
+        raise ValueError(f"bootstrap: expected at least 1 draw, found {draws}")
+    arrays = [np.asarray(vector, dtype=np.float64) for vector in vectors]
+    results: list[Interval | None] = [None] * len(arrays)
+    for length in sorted({len(a) for a in arrays if len(a) > 1}):
+        places = [i for i, a in enumerate(arrays) if len(a) == length]
+        columns = np.stack([arrays[i] for i in places], axis=1)
+        if not np.isfinite(columns).all():
+            raise ValueError("bootstrap: expected finite values, found NaN or infinity")
+        means = _resampled_means(columns, draws, seed)
+        lows, highs = np.percentile(means, (2.5, 97.5), axis=0, method="linear")
+        for column, place in enumerate(places):
+            flat = bool((columns[:, column] == columns[0, column]).all())
+            results[place] = Interval(low=float(lows[column]), high=float(highs[column]), flat=flat)
+    return results
+
+
+def _resampled_means(columns: Floats, draws: int, seed: int) -> Floats:
+    """Means of every column under ``draws`` resamples of its rows: (draws, columns)."""
+    n = len(columns)
+    fixed, scale = _fixed_point(columns)
+    generator = np.random.PCG64(seed)
+    rows = max(1, _BLOCK // n)
+    sums = []
+    for start in range(0, draws, rows):
+        height = min(rows, draws - start)
+        words = generator.random_raw(height * n) >> np.uint64(32)
+        chosen = ((words * np.uint64(n)) >> np.uint64(32)).astype(np.int64)
+        cells = chosen + np.repeat(np.arange(height, dtype=np.int64) * n, n)
+        counts = np.bincount(cells, minlength=height * n).reshape(height, n).astype(np.float64)
+        sums.append(counts @ fixed)
+    return np.concatenate(sums) / (scale * n)
+
+
+def _fixed_point(columns: Floats) -> tuple[Floats, Floats]:
+    """Whole-number columns and the power of two that each was multiplied by."""
+    largest = np.abs(columns).max(axis=0) * len(columns)
+    _, exponents = np.frexp(largest)  # largest < 2**exponent
+    scale = np.ldexp(1.0, _EXACT_BITS - exponents)
+    return np.rint(columns * scale), scale

@@ -1,0 +1,87 @@
+"""Differences between two series on the same samples, with bootstrap intervals.
+
+Only samples with a value on both sides are pairs: arms with different errors compare on what both
+completed. How many expected pairs were left out stands beside every difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from bench.metrics.bootstrap import Interval, bootstrap_means
+from bench.metrics.series import Series
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """``label`` minus ``baseline``.
+
+    Attributes:
+        n: Pairs compared.
+        left_out: Samples that both expect and that lack a value on either side.
+        mean: Mean difference, ``None`` without pairs.
+        higher, equal, lower: In how many pairs the value is higher than, equal to, lower than the baseline's.
+        reason: Why there is no difference, ``None`` where there is one.
+    """
+
+    label: str
+    baseline: str
+    n: int
+    left_out: int
+    mean: float | None
+    interval: Interval | None
+    higher: int
+    equal: int
+    lower: int
+    reason: str | None
+
+
+def differences(pairs: Sequence[tuple[Series, Series]], *, draws: int, seed: int) -> list[Difference]:
+    """The difference of each (series, baseline), in the order given.
+
+    Args:
+        pairs: What to compare.
+        draws: Number of bootstrap resamples.
+        seed: Seed of the resampling.
+    """
+    columns = [_pair(left, right) for left, right in pairs]
+    intervals = bootstrap_means([diffs for diffs, _ in columns], draws=draws, seed=seed)
+    return [
+        _difference(left, right, diffs, left_out, interval)
+        for (left, right), (diffs, left_out), interval in zip(pairs, columns, intervals, strict=True)
+    ]
+
+
+def _pair(left: Series, right: Series) -> tuple[list[float], int]:
+    diffs, left_out = [], 0
+    for sample, value in left.values.items():
+        if sample not in right.values:
+            continue  # a sample that only one side expects is no pair
+        other = right.values[sample]
+        if value is None or other is None:
+            left_out += 1
+        else:
+            diffs.append(value - other)
+    return diffs, left_out
+
+
+def _difference(
+    left: Series, right: Series, diffs: list[float], left_out: int, interval: Interval | None
+) -> Difference:
+    reason = None
+    if not diffs:
+        reason = left.reason or right.reason or "no sample completed on both sides"
+    return Difference(
+        label=left.label,
+        baseline=right.label,
+        n=len(diffs),
+        left_out=left_out,
+        mean=fsum(diffs) / len(diffs) if diffs else None,
+        interval=interval,
+        higher=sum(d > 0 for d in diffs),
+        equal=sum(d == 0 for d in diffs),
+        lower=sum(d < 0 for d in diffs),
+        reason=reason,
+    )

@@ -1,0 +1,241 @@
+"""The whole way of a run: data, capsules, plan, engines, scores, report, manifest.
+
+    load the task -> build and store every (sample, arm) -> plan -> engines -> score -> report -> manifest
+
+Rules that this module owns:
+
+* Nothing is made on disk before config, task, names and model are known to be good.
+* Everything after the build stage reads what is stored; a resumed run builds again and must get the
+  same, or it is refused.
+* Files that are derived (scores, report) are whole or absent; the manifest comes last.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig
+
+from bench.build_stage import Built, build_all, without_times
+from bench.completion import complete
+from bench.config import config_digest, dump_config, load_config, to_spec
+from bench.engine_stage import Stage, run_engines
+from bench.estimate import estimate
+from bench.lock import RunLock
+from bench.model_store import ModelFolder
+from bench.names import check_names
+from bench.planner import Plan, make_plan
+from bench.progress import Reporter
+from bench.provenance import clock_now
+from bench.recorder import Recorder
+from bench.records import BuildRow, SampleRow
+from bench.records_io import read_rows, rows_bytes
+from bench.resume import take_up
+from bench.run_store import RunError, RunFolder, create_run, read_json, write_atomic, write_json
+from bench.run_tokenizer import run_tokenizer
+from bench.specs import RunSpec
+from bench.stored_run import Counts
+from capsules.timestamp import format_time
+from capsules.tokenizer import Tokenizer
+from tasks.base import TaskData
+from tasks.registry import load_task
+
+FACTS_ID = "run-facts/1"
+Clock = Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a run ended.
+
+    Attributes:
+        exit_code: 0, or 3 if requests failed or were skipped, or a cell is void.
+    """
+
+    folder: RunFolder
+    counts: Counts
+    void: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> int:
+        clean = not self.counts.failed and not self.counts.skipped and not self.void
+        return 0 if clean else 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Everything that is known before a folder is made."""
+
+    spec: RunSpec
+    data: TaskData
+    tokenizer: Tokenizer
+    model: ModelFolder | None
+
+
+def prepare(spec: RunSpec, reporter: Reporter) -> Prepared:
+    """Load what a run needs.
+
+    Raises:
+        RegistryError, TaskError, ModelError, TokenizerError: With what was expected and found.
+    """
+    check_names(spec)
+    data = load_task(spec.task)
+    tokenizer, model = run_tokenizer(spec, reporter.say)
+    reporter.say(
+        f"task {spec.task.name}: {len(data.samples)} samples of {data.dataset} ({data.origin}), "
+        f"{len(data.examples)} examples, {len(data.refused)} rows refused"
+    )
+    return Prepared(spec=spec, data=data, tokenizer=tokenizer, model=model)
+
+
+def start_run(
+    cfg: DictConfig, results: Path, reporter: Reporter, clock: Clock = clock_now
+) -> tuple[RunFolder, Prepared]:
+    """Prepare a run and make its folder with the resolved config.
+
+    Raises:
+        ConfigError, RunError: And what :func:`prepare` raises.
+    """
+    spec = to_spec(cfg)
+    prepared = prepare(spec, reporter)
+    folder = create_run(results, spec.experiment, clock())
+    write_atomic(folder.config, dump_config(cfg).encode("utf-8"))
+    return folder, prepared
+
+
+def resume_run(folder: RunFolder, reporter: Reporter) -> Prepared:
+    """Prepare to continue a run from its own config.
+
+    Raises:
+        RunError: Config or data are not those that the run began with.
+    """
+    spec = to_spec(load_config(folder.config.read_text("utf-8")))
+    if folder.facts.is_file():
+        known = read_json(folder.facts)["config_digest"]
+        found = config_digest(spec)
+        if known != found:
+            raise RunError(
+                f"{folder.config} was changed: the run began with config digest {known}, this one has {found}; "
+                "start a new run"
+            )
+    return prepare(spec, reporter)
+
+
+def drive(
+    folder: RunFolder, prepared: Prepared, reporter: Reporter, clock: Clock = clock_now
+) -> Outcome:
+    """Bring a run to its end, whatever of it is there already.
+
+    Raises:
+        RunError, EngineError, OSError: The run stays unfinished and can be resumed.
+    """
+    times: dict[str, int] = {}
+    with RunLock(folder, reporter.say) as lock:
+        folder.manifest.unlink(missing_ok=True)  # until the end the run is not complete
+        with _timed(times, "build_ms"):
+            plan = _build(folder, prepared, reporter, clock)
+        progress = take_up(folder, plan)
+        for name, length in progress.torn.items():
+            reporter.say(f"{name}: a torn tail of {length} bytes was set aside ({name}.torn)")
+        if progress.finished:
+            reporter.say(f"{len(progress.finished)} of {len(plan.requests)} requests are finished")
+        with Recorder(folder, folder.store(), progress.attempts) as recorder:
+            stage = Stage(
+                folder=folder,
+                spec=prepared.spec,
+                plan=plan,
+                progress=progress,
+                recorder=recorder,
+                lock=lock,
+                tokenizer=prepared.tokenizer,
+                model=prepared.model,
+                reporter=reporter,
+            )
+            times |= run_engines(stage)
+        run, counts = complete(folder, times, reporter)
+    return Outcome(folder=folder, counts=counts, void=run.void())
+
+
+def _build(folder: RunFolder, prepared: Prepared, reporter: Reporter, clock: Clock) -> Plan:
+    spec, data = prepared.spec, prepared.data
+    facts = run_facts(prepared)
+    if folder.facts.is_file():
+        _require_same_facts(read_json(folder.facts), facts)
+    else:
+        write_json(folder.facts, {**facts, "run_id": folder.run_id, "now": format_time(clock())})
+    with reporter.bar("building capsules", len(data.samples) * len(spec.arms)) as advance:
+        built = build_all(spec, data, prepared.tokenizer, folder.store(), advance)
+    _store_rows(folder, built, data)
+    plan = make_plan(spec, [row.sample_id for row in built.samples], built.prepared)
+    reporter.say(estimate(spec, plan).line())
+    for reason, count in sorted(plan.skipped.items()):
+        reporter.say(f"{count} requests are skipped: {reason}")
+    return plan
+
+
+def run_facts(prepared: Prepared) -> dict[str, Any]:
+    """What is fixed when a run begins and must be the same when it is continued."""
+    spec, data = prepared.spec, prepared.data
+    return {
+        "schema_id": FACTS_ID,
+        "experiment": spec.experiment,
+        "config_digest": config_digest(spec),
+        "seeds": {"run": spec.seed, "task": spec.task.seed, "sampling": spec.sampling.seed},
+        "dataset": {
+            "name": data.dataset,
+            "revision": data.revision,
+            "license": data.license,
+            "content_digest": data.content_digest,
+            "rows": data.rows,
+            "origin": data.origin,
+            "refused": len(data.refused),
+            "reserved": data.reserved,
+            "repaired": dict(data.repaired),
+        },
+        "tokenizer": {"id": prepared.tokenizer.tokenizer_id, "digest": prepared.tokenizer.tokenizer_digest},
+    }
+
+
+def _require_same_facts(stored: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+    for key, value in found.items():
+        if key == "dataset":  # the same rows may come from a file now and from a hub then
+            known, value = stored[key]["content_digest"], value["content_digest"]
+        else:
+            known = stored.get(key)
+        if known != value:
+            raise RunError(f"this run began with {key} {known}; now it is {value}: start a new run")
+
+
+def _store_rows(folder: RunFolder, built: Built, data: TaskData) -> None:
+    if not folder.builds.is_file():
+        write_atomic(folder.samples, rows_bytes(built.samples))
+        write_atomic(folder.refused, rows_bytes(data.refused))
+        write_atomic(folder.builds, rows_bytes(built.builds))
+        return
+    stored = read_rows(folder.builds, BuildRow)
+    if read_rows(folder.samples, SampleRow) != list(built.samples):
+        raise RunError(f"{folder.samples}: the data gives other samples than the run began with")
+    for known, again in zip(without_times(stored), without_times(built.builds), strict=True):
+        if known != again:
+            raise RunError(
+                f"{folder.builds}: arm {again.arm_id} builds another prompt for sample {again.sample_id} than "
+                f"the run began with (ids {known.ids_digest}, now {again.ids_digest}): start a new run"
+            )
+
+
+class _timed:
+    """Adds the wall time of a block to a table, in whole milliseconds."""
+
+    def __init__(self, times: dict[str, int], name: str) -> None:
+        self._times = times
+        self._name = name
+
+    def __enter__(self) -> None:
+        self._began = time.monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        self._times[self._name] = round((time.monotonic() - self._began) * 1000)

@@ -1,0 +1,269 @@
+"""What a run will send, fixed before anything is sent.
+
+Rules that this module owns:
+
+* An arm and a cache state make a *cell*. Quality requests: every cell x every sample. Latency
+  requests: every cell x a small subset, chosen and ordered by BLAKE3 of the seed, one at a time, the
+  cells of one engine interleaved sample by sample so that drift hits all arms alike.
+* One engine start a distinct engine setting: the cells with caching off, and those with it on.
+* Salts are derived, never random: off none; cold one a request; primed one a (project, level).
+* ``request_digest`` fixes what is computed (ids, sampling, salt), ``request_id`` what it is for.
+* What cannot be sent is skipped with a reason, never dropped: planned = done + failed + skipped.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bench.build.base import BuiltPrompt
+from bench.records import RequestRow
+from bench.report.inputs import ExpectedCell
+from bench.specs import ArmSpec, RunSpec, SamplingSpec
+from capsules.canonical import canonical_bytes
+from capsules.content_id import content_id, derived_key
+
+PROVIDER = "local"
+OPERATION = "generate"
+QUALITY = "quality"
+LATENCY = "latency"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """An arm in one cache state."""
+
+    arm: ArmSpec
+    cache: str
+
+    @property
+    def cell_id(self) -> str:
+        """``<arm_id>.<cache state>``."""
+        return self.arm.cell_id(self.cache)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """One (sample, arm): its prompt and the ids under which it is stored, or why there is none."""
+
+    sample_id: str
+    arm_id: str
+    built: BuiltPrompt | None
+    ids_digest: str | None
+    prompt_capsule: str | None
+    code: str | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A request that will be sent."""
+
+    request_id: str
+    request_digest: str
+    cell: Cell
+    phase: str
+    sample_id: str
+    salt: str | None
+    sampling: SamplingSpec
+    prepared: Prepared
+
+    @property
+    def prompt(self) -> BuiltPrompt:
+        """What is sent."""
+        if self.prepared.built is None:
+            raise ValueError(f"request {self.request_id} has no prompt")
+        return self.prepared.built
+
+    def row(self, predicted: int | None, reason: str | None) -> RequestRow:
+        """The line of ``requests.jsonl``, with the prediction made just before sending."""
+        return RequestRow(
+            request_id=self.request_id,
+            request_digest=self.request_digest,
+            phase=self.phase,
+            sample_id=self.sample_id,
+            arm_id=self.cell.arm.arm_id,
+            cell_id=self.cell.cell_id,
+            salt=self.salt,
+            prompt_capsule=self.prepared.prompt_capsule,
+            provider=PROVIDER,
+            ids_digest=self.prepared.ids_digest or "",
+            n_prompt=len(self.prompt.ids),
+            segments=self.prompt.pieces,
+            predicted_cached=predicted,
+            predicted_reason=reason,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Cells that share one engine."""
+
+    name: str  # off | on
+    prefix_caching: bool
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All requests of a run, in the order of sending, and what is skipped."""
+
+    groups: tuple[Group, ...]
+    quality: Mapping[str, tuple[Planned, ...]]  # cell_id -> in sample order
+    latency: Mapping[str, tuple[Planned, ...]]  # group name -> interleaved order
+    skipped: Mapping[str, int]  # reason -> requests
+
+    @property
+    def requests(self) -> tuple[Planned, ...]:
+        """All requests that will be sent."""
+        quality = tuple(p for planned in self.quality.values() for p in planned)
+        return quality + tuple(p for planned in self.latency.values() for p in planned)
+
+    @property
+    def planned(self) -> int:
+        """Number of planned requests, the skipped ones included."""
+        return len(self.requests) + sum(self.skipped.values())
+
+
+def make_plan(spec: RunSpec, sample_ids: Sequence[str], prepared: Sequence[Prepared]) -> Plan:
+    """Plan every request of a run.
+
+    Args:
+        spec: The run.
+        sample_ids: Evaluated samples, in order.
+        prepared: Every (sample, arm).
+    """
+    by_key = {(p.sample_id, p.arm_id): p for p in prepared}
+    subset = _latency_subset(spec, sample_ids)
+    groups = _groups(spec)
+    skipped: dict[str, int] = {}
+    quality: dict[str, tuple[Planned, ...]] = {}
+    latency: dict[str, tuple[Planned, ...]] = {}
+
+    def plan(cell: Cell, sample_id: str, phase: str) -> list[Planned]:
+        item = by_key[(sample_id, cell.arm.arm_id)]
+        reason = item.code if item.built is None else skip_reason(spec, cell.arm, len(item.built.ids))
+        if reason is not None:
+            skipped[reason] = skipped.get(reason, 0) + 1
+            return []
+        return [_planned(spec, cell, item, phase)]
+
+    for group in groups:
+        for cell in group.cells:
+            quality[cell.cell_id] = tuple(p for s in sample_ids for p in plan(cell, s, QUALITY))
+        latency[group.name] = tuple(
+            p
+            for sample_id in subset
+            for cell in _shuffled(spec.seed, sample_id, group.cells)
+            for p in plan(cell, sample_id, LATENCY)
+        )
+    return Plan(groups=groups, quality=quality, latency=latency, skipped=skipped)
+
+
+def expected_cells(spec: RunSpec, sample_ids: Sequence[str]) -> tuple[ExpectedCell, ...]:
+    """Every (sample, cell) of a run with its phases, whatever happens to it."""
+    subset = _latency_subset(spec, sample_ids)
+    return tuple(
+        ExpectedCell(
+            sample_id=sample_id,
+            arm_id=arm.arm_id,
+            cell_id=arm.cell_id(cache),
+            phases=(QUALITY, LATENCY) if sample_id in subset else (QUALITY,),
+        )
+        for sample_id in sample_ids
+        for arm in spec.arms
+        for cache in arm.caches
+    )
+
+
+def skip_reason(spec: RunSpec, arm: ArmSpec, n_prompt: int) -> str | None:
+    """Why a prompt that could be built is not sent, or ``None``."""
+    if PROVIDER not in arm.authority.providers or OPERATION not in arm.authority.operations:
+        return "provider.unauthorized"
+    if n_prompt + spec.sampling.max_tokens > spec.engine.window:
+        return "budget.window.exceeded"
+    return None
+
+
+def ids_bytes(ids: Sequence[int]) -> bytes:
+    """The stored form of token ids: a canonical JSON array."""
+    return canonical_bytes(list(ids))
+
+
+def sampling_of(spec: RunSpec, phase: str) -> SamplingSpec:
+    """Sampling of a phase: the latency subset generates few tokens."""
+    if phase == LATENCY:
+        return dataclasses.replace(spec.sampling, max_tokens=spec.latency_max_tokens)
+    return spec.sampling
+
+
+def request_digest(ids_digest: str, sampling: SamplingSpec, salt: str | None) -> str:
+    """Identity of what is computed."""
+    value = {
+        "schema_id": "request/1",
+        "ids": ids_digest,
+        "sampling": {**dataclasses.asdict(sampling), "stop": list(sampling.stop)},
+        "salt": salt,
+    }
+    return content_id(canonical_bytes(value))
+
+
+def request_id(cell_id: str, sample_id: str, phase: str, digest: str) -> str:
+    """Identity of a request in a run."""
+    value = {
+        "schema_id": "request-id/1",
+        "cell_id": cell_id,
+        "sample_id": sample_id,
+        "phase": phase,
+        "request_digest": digest,
+    }
+    return content_id(canonical_bytes(value))
+
+
+def salt_of(cell_id: str, cache: str, phase: str, project: str, level: str, sample_id: str) -> str | None:
+    """The derived cache salt of a request: isolates cells, phases and labels; for cold each request."""
+    if cache == "off":
+        return None
+    parts = [cell_id, phase, project, level] + ([sample_id] if cache == "cold" else [])
+    return derived_key("salt/v1", *(part.encode("utf-8") for part in parts))
+
+
+def _planned(spec: RunSpec, cell: Cell, item: Prepared, phase: str) -> Planned:
+    built = item.built
+    if built is None or item.ids_digest is None:
+        raise ValueError(f"{item.sample_id}/{item.arm_id}: no prompt to plan")
+    sampling = sampling_of(spec, phase)
+    salt = salt_of(cell.cell_id, cell.cache, phase, built.project, built.level, item.sample_id)
+    digest = request_digest(item.ids_digest, sampling, salt)
+    return Planned(
+        request_id=request_id(cell.cell_id, item.sample_id, phase, digest),
+        request_digest=digest,
+        cell=cell,
+        phase=phase,
+        sample_id=item.sample_id,
+        salt=salt,
+        sampling=sampling,
+        prepared=item,
+    )
+
+
+def _groups(spec: RunSpec) -> tuple[Group, ...]:
+    cells = [Cell(arm=arm, cache=cache) for arm in spec.arms for cache in arm.caches]
+    found = []
+    for name, caching in (("off", False), ("on", True)):
+        chosen = tuple(c for c in cells if (c.cache != "off") == caching)
+        if chosen:
+            found.append(Group(name=name, prefix_caching=caching, cells=chosen))
+    return tuple(found)
+
+
+def _latency_subset(spec: RunSpec, sample_ids: Sequence[str]) -> tuple[str, ...]:
+    seed = str(spec.seed).encode()
+    ranked = sorted(sample_ids, key=lambda s: derived_key("latency-subset/v1", seed, s.encode()))
+    return tuple(ranked[: spec.latency_samples])
+
+
+def _shuffled(seed: int, sample_id: str, cells: Sequence[Cell]) -> list[Cell]:
+    parts = (str(seed).encode(), sample_id.encode())
+    return sorted(cells, key=lambda c: derived_key("latency-order/v1", *parts, c.cell_id.encode()))

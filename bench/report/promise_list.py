@@ -1,0 +1,185 @@
+"""The promises, each with what measures it in this run, or with why nothing does.
+
+A reason names what is missing in the data or in the plan, so that a reader can make a run that does
+measure it.
+"""
+
+from __future__ import annotations
+
+from bench.metrics.names import HIGHER, LOWER
+from bench.metrics.series import Series
+from bench.report import measures as m
+from bench.report.measures import Measure
+from bench.report.numbers import count_of
+from bench.report.view import RunView
+from bench.scorers.edits import EditCounts
+
+
+def promised(view: RunView) -> list[Measure]:
+    """Every promise with its measures."""
+    return [
+        m.of_metric(view, "smaller context", "prompt tokens a sample", "tokens_prompt"),
+        _inspectable(view),
+        _prefix_reuse(view),
+        m.of_metric(view, "exact verification", "exact_citation", "exact_citation"),
+        _false_accepts(view),
+        *_isolation(view),
+        *_reproducible(view),
+        m.of_metric(view, "explicit omission", "silent omissions a sample", "silent_omissions"),
+        *_routing(view),
+        *_accounting(view),
+    ]
+
+
+def _inspectable(view: RunView) -> Measure:
+    series = m.of_builds(view, m.mapped_share)
+    return Measure(
+        promise="inspectable",
+        name="sent tokens that map to a named section or a source range",
+        unit="share",
+        direction=HIGHER,
+        values=series,
+        pairs=series,
+        note="A prompt that is tokenized as one string has no record of which token stands for what.",
+    )
+
+
+def _prefix_reuse(view: RunView) -> Measure:
+    name = "share of the prompt read from the cache, primed"
+    series = m.of_cells(view, "primed", m.cached_share(view))
+    if series is None:
+        return _unmeasured("prefix reuse", name, "share", HIGHER, "no primed cell in the plan")
+    return Measure(
+        promise="prefix reuse", name=name, unit="share", direction=HIGHER, values=series, pairs=series
+    )
+
+
+def _false_accepts(view: RunView) -> Measure:
+    values, shown, total = {}, {}, EditCounts()
+    for arm in view.arms:
+        cell = view.reference_cell(arm)
+        if cell is None:
+            continue
+        counts = m.edit_counts(view, cell)
+        values[arm.arm_id] = Series(
+            label=arm.arm_id,
+            values={s: None if not c or not c.quotes else float(c.accepted) for s, c in counts.items()},
+        )
+        summed = sum((c for c in counts.values() if c is not None), EditCounts())
+        shown[arm.arm_id] = count_of(summed.accepted, summed.edits)
+        total = total + summed
+    name = "one-character edits of exact quotes accepted as exact (false accepts)"
+    if not total.edits:
+        return _unmeasured("exact verification", name, "items", LOWER, "no exact quote to edit")
+    return Measure(
+        promise="exact verification",
+        name=name,
+        unit="items",
+        direction=LOWER,
+        values=values,
+        pairs=values,
+        shown=shown,
+        note=(
+            f"{total.edits:,} edits of {total.quotes:,} exact quotes: {total.refused:,} refused; "
+            f"{total.elsewhere:,} refused at their place but verbatim at another range of the source "
+            f"(a quote without its first letter is still a quote); {total.folded:,} equal under quote/1; "
+            f"{total.accepted:,} false accepts. n counts answers with an exact quote."
+        ),
+    )
+
+
+def _isolation(view: RunView) -> list[Measure]:
+    promise, unit = "project isolation", "tokens"
+    without = _unmeasured(
+        promise, "cached tokens across projects, without salt", unit, LOWER, "every request carries a salt"
+    )
+    name = "cached tokens across projects, with salt"
+    projects = {sample.project for sample in view.index.samples.values()}
+    if len(projects) < 2:
+        reason = "all samples belong to one project"
+        return [_unmeasured(promise, name, unit, LOWER, reason), without]
+    series = m.of_cells(view, "primed", m.beyond_own_label(view))
+    if series is None:
+        return [_unmeasured(promise, name, unit, LOWER, "no primed cell in the plan"), without]
+    measured = Measure(
+        promise=promise, name=name, unit=unit, direction=LOWER, values=series, pairs=series,
+        note="Tokens read from the cache beyond what requests of the same project and level left there.",
+    )  # fmt: skip
+    return [measured, without]
+
+
+def _reproducible(view: RunView) -> list[Measure]:
+    promise = "reproducible calls"
+    rebuilt = _unmeasured(
+        promise,
+        "request digests equal after a rebuild in a new process",
+        "share",
+        HIGHER,
+        "a run builds its prompts once",
+    )
+    name = "outputs identical, primed and off"
+    series = m.of_cells(view, "primed", m.same_output(view, "off"))
+    if series is None or not any(s.known for s in series.values()):
+        return [rebuilt, _unmeasured(promise, name, "share", HIGHER, "no arm has both primed and off cells")]
+    measured = Measure(
+        promise=promise,
+        name=name,
+        unit="share",
+        direction=HIGHER,
+        values=series,
+        pairs=series,
+        note=(
+            "The floor (off against a repeat of off) is not measured in this run. Without it a difference "
+            "does not say that caching changed an answer: near-ties flip with another order of rounding."
+        ),
+    )
+    return [rebuilt, measured]
+
+
+def _routing(view: RunView) -> list[Measure]:
+    measures = []
+    for kind, name in (
+        ("denied", "code points of private or foreign sources sent a sample"),
+        ("expired", "code points of expired sources sent a sample"),
+    ):
+        if not any(getattr(sample, kind) for sample in view.index.samples.values()):
+            reason = f"no sample has a source labelled {kind}"
+            measures.append(_unmeasured("safe routing", name, "items", LOWER, reason))
+            continue
+        series = m.of_builds(
+            view, lambda build, sample, kind=kind: float(m.shown_of(build, getattr(sample, kind)))
+        )
+        measures.append(
+            Measure(
+                promise="safe routing", name=name, unit="items", direction=LOWER, values=series, pairs=series
+            )
+        )
+    return measures
+
+
+def _accounting(view: RunView) -> list[Measure]:
+    prompt = m.of_builds(view, m.unexplained_prompt)
+    evidence = m.of_builds(view, m.unexplained_evidence)
+    return [
+        Measure(
+            promise="accounting",
+            name="sent tokens that no part of the prompt explains",
+            unit="tokens",
+            direction=LOWER,
+            values=prompt,
+            pairs=prompt,
+        ),
+        Measure(
+            promise="accounting",
+            name="candidate tokens neither sent nor counted as omitted",
+            unit="tokens",
+            direction=LOWER,
+            values=evidence,
+            pairs=evidence,
+            note="Item tokens, each item encoded alone; silent omissions of naive arms are counted as omitted.",
+        ),
+    ]
+
+
+def _unmeasured(promise: str, name: str, unit: str, direction: str, reason: str) -> Measure:
+    return Measure(promise=promise, name=name, unit=unit, direction=direction, reason=reason)

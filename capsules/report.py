@@ -1,0 +1,292 @@
+"""The validation report: a closed list of checks, each with a result and a code.
+
+* A report has at least one row for every check of ``CHECKS``; one that lacks a row is itself
+  malformed (``report.incomplete``): "not mentioned" can never pass for "checked".
+* Results: ``pass`` (with a success code), ``fail`` (a failure code), ``info`` (an info code, changes
+  nothing), ``not_evaluated`` (with ``blocked_by``: the stage that failed before it, or ``input`` where
+  what the check needs was not given).
+* ``valid`` covers every check but those of ``AUTHORIZATION``; ``authorized`` covers those too and is
+  null where one lacked its input. The two are never mixed.
+* Rows name ids, pointers, digests, counts and words of closed lists; never a text of the evidence.
+* ``registry_id`` pins the meaning of the codes: the ContentId of the canonical registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from capsules.canonical import canonical_bytes, parse_strict
+from capsules.codes import CODES, kind_of
+from capsules.content_id import content_id
+from capsules.errors import SchemaError
+from capsules.rules import Problem
+
+SCHEMA_ID = "validation-report/1"
+STAGES = ("bytes", "parse", "schema", "resolve", "policy", "render")
+INPUT = "input"
+
+Result = Literal["pass", "fail", "info", "not_evaluated"]
+
+# check: (stage, code of its success). The order is that of the report.
+CHECKS: dict[str, tuple[str, str]] = {
+    "bytes.size": ("bytes", "bytes.size.ok"),
+    "bytes.digest": ("bytes", "bytes.digest.match"),
+    "json.strict": ("parse", "json.strict.ok"),
+    "json.canonical": ("parse", "json.canonical.ok"),
+    "schema.version": ("schema", "schema.major.supported"),
+    "object.type": ("schema", "object.type.match"),
+    "schema.shape": ("schema", "schema.shape.ok"),
+    "runtime.version": ("schema", "runtime.supported"),
+    "evidence.refs": ("resolve", "evidence.ref.resolved"),
+    "evidence.order": ("resolve", "evidence.order.ok"),
+    "source.bytes": ("resolve", "source.digest.match"),
+    "span.text": ("resolve", "span.exact.match"),
+    "span.context": ("resolve", "span.context.match"),
+    "label.derivation": ("resolve", "label.derived"),
+    "scope.project": ("resolve", "scope.project.match"),
+    "freshness.expiry": ("resolve", "freshness.valid"),
+    "omission.items": ("resolve", "omission.items.accounted"),
+    "omission.ranges": ("resolve", "omission.ranges.apart"),
+    "evidence.required": ("resolve", "evidence.required.kept"),
+    "budget.protected": ("resolve", "budget.protected.kept"),
+    "rewrite.items": ("resolve", "rewrite.items.kept"),
+    "authority.validity": ("policy", "authority.valid"),
+    "authority.level": ("policy", "authority.level.covered"),
+    "policy.revoked": ("policy", "authority.not_revoked"),
+    "policy.schema": ("policy", "schema.listed"),
+    "policy.runtime": ("policy", "runtime.listed"),
+    "policy.project": ("policy", "scope.project.listed"),
+    "authority.operation": ("policy", "authority.operation.covered"),
+    "authority.provider": ("policy", "authority.provider.covered"),
+    "provider.listed": ("policy", "provider.listed"),
+    "provider.operation": ("policy", "provider.operation.listed"),
+    "provider.project": ("policy", "provider.project.listed"),
+    "provider.level": ("policy", "label.flow.allowed"),
+    "tokenizer.identity": ("render", "tokenizer.match"),
+    "render.segments": ("render", "render.rendered"),
+    "render.control": ("render", "render.plain"),
+    "render.fidelity": ("render", "render.faithful"),
+    "omission.tokens": ("render", "omission.tokens.accounted"),
+    "budget.window": ("render", "budget.window.fits"),
+}
+
+# What a named provider and operation need beyond a valid capsule.
+AUTHORIZATION = frozenset(
+    {
+        "authority.operation",
+        "authority.provider",
+        "provider.listed",
+        "provider.operation",
+        "provider.project",
+        "provider.level",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One row: what was checked, on which record, and what came out.
+
+    Attributes:
+        record: ContentId of the record; ``None`` for the subject before its id is known.
+        at: JSON pointer in that record.
+        expected: An id, a number or a word; never evidence.
+        actual: Likewise.
+        blocked_by: A stage or ``input``, for ``not_evaluated`` only.
+    """
+
+    check: str
+    result: Result
+    code: str | None = None
+    record: str | None = None
+    at: str | None = None
+    expected: str | None = None
+    actual: str | None = None
+    blocked_by: str | None = None
+
+    def __post_init__(self) -> None:
+        wanted = {"pass": "success", "fail": "failure", "info": "info"}.get(self.result)
+        found = None if self.code is None else kind_of(self.code)
+        if self.check not in CHECKS or wanted != found:
+            raise SchemaError(
+                "report.incomplete", f"expected a {wanted} code of {self.check}, found {self.code} ({found})"
+            )
+        if (self.result == "not_evaluated") != (self.blocked_by in (*STAGES, INPUT)):
+            raise SchemaError(
+                "report.incomplete", f"expected blocked_by with not_evaluated alone, found {self.blocked_by}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationReport:
+    """Everything that was checked on one capsule at one moment.
+
+    Attributes:
+        subject: ContentId of the capsule; ``None`` where its bytes say none and none was expected.
+        now: The clock that was passed in.
+        policy_id: ContentId of the policy's canonical form.
+        valid: No check failed, those of ``AUTHORIZATION`` apart.
+        authorized: Valid, and every check of ``AUTHORIZATION`` passed; ``None`` where one of those
+            lacked its input (no provider was named) and none failed.
+        stage_reached: The last stage of which something was evaluated.
+    """
+
+    subject: str | None
+    now: str
+    policy_id: str | None
+    valid: bool
+    authorized: bool | None
+    stage_reached: str
+    checks: tuple[Check, ...]
+
+    def __post_init__(self) -> None:
+        found = {row.check for row in self.checks}
+        lacking = [check for check in CHECKS if check not in found]
+        if lacking:
+            raise SchemaError("report.incomplete", f"expected a row for every check, found none for {lacking}")
+        verdict = _verdict(self.checks)
+        if (self.valid, self.authorized, self.stage_reached) != verdict:
+            raise SchemaError(
+                "report.incomplete",
+                f"expected valid, authorized, stage_reached {verdict} from the rows, "
+                f"found {(self.valid, self.authorized, self.stage_reached)}",
+            )
+
+    def codes(self) -> tuple[str, ...]:
+        """The failure codes, in the order of the rows, each once."""
+        return tuple(dict.fromkeys(row.code for row in self.checks if row.result == "fail" and row.code))
+
+
+def _verdict(rows: Iterable[Check]) -> tuple[bool, bool | None, str]:
+    valid = True
+    refused = undecided = unreached = False
+    reached = 0
+    for row in rows:
+        gate = row.check in AUTHORIZATION
+        if row.result == "not_evaluated":
+            undecided = undecided or (gate and row.blocked_by == INPUT)
+            unreached = unreached or gate
+            continue
+        reached = max(reached, STAGES.index(CHECKS[row.check][0]))
+        if row.result == "fail":
+            refused = refused or gate
+            valid = valid and gate
+    if refused:
+        return valid, False, STAGES[reached]
+    return valid, None if undecided else valid and not unreached, STAGES[reached]
+
+
+def build_report(
+    rows: Iterable[Check], *, subject: str | None, now: str, policy_id: str | None
+) -> ValidationReport:
+    """The report of some rows, in the order of ``CHECKS``, then of their arrival."""
+    order = {check: index for index, check in enumerate(CHECKS)}
+    checks = tuple(sorted(rows, key=lambda row: order[row.check]))
+    valid, authorized, reached = _verdict(checks)
+    return ValidationReport(
+        subject=subject,
+        now=now,
+        policy_id=policy_id,
+        valid=valid,
+        authorized=authorized,
+        stage_reached=reached,
+        checks=checks,
+    )
+
+
+class Ledger:
+    """Rows as they are found; every check leaves at least one."""
+
+    __slots__ = ("_failed", "rows")
+
+    def __init__(self) -> None:
+        self.rows: list[Check] = []
+        self._failed: set[str] = set()
+
+    def judge(self, check: str, record: str | None, problems: Iterable[Problem]) -> bool:
+        """One ``fail`` a problem, or one ``pass``; returns whether it passed."""
+        rows = [
+            Check(
+                check=check,
+                result="fail",
+                code=found.code,
+                record=record,
+                at=found.at,
+                expected=found.expected,
+                actual=found.actual,
+            )
+            for found in problems
+        ]
+        if rows:
+            self._failed.add(CHECKS[check][0])
+        self.rows += rows or [Check(check=check, result="pass", code=CHECKS[check][1], record=record)]
+        return not rows
+
+    def inform(self, check: str, record: str | None, code: str, at: str) -> None:
+        """A row that changes nothing."""
+        self.rows.append(Check(check=check, result="info", code=code, record=record, at=at))
+
+    def skip(self, checks: Iterable[str], blocked_by: str, record: str | None = None) -> None:
+        """Checks that could not be made, on one record, or (``None``) wherever there is no row yet."""
+        present = {row.check for row in self.rows} if record is None else set()
+        self.rows += [
+            Check(check=check, result="not_evaluated", blocked_by=blocked_by, record=record)
+            for check in checks
+            if check not in present
+        ]
+
+    def failed(self, stage: str) -> bool:
+        """Whether a check of this stage failed."""
+        return stage in self._failed
+
+
+@cache
+def registry_id() -> str:
+    """ContentId of the canonical code registry."""
+    return content_id(canonical_bytes(dict(CODES)))
+
+
+def report_value(report: ValidationReport) -> dict[str, Any]:
+    """The report as JSON; a row's keys without a value are left out."""
+    names = ("check", "result", "code", "record", "at", "expected", "actual", "blocked_by")
+    return {
+        "schema_id": SCHEMA_ID,
+        "subject": report.subject,
+        "now": report.now,
+        "policy_id": report.policy_id,
+        "registry_id": registry_id(),
+        "valid": report.valid,
+        "authorized": report.authorized,
+        "stage_reached": report.stage_reached,
+        "checks": [
+            {name: value for name in names if (value := getattr(row, name)) is not None}
+            for row in report.checks
+        ],
+    }
+
+
+def report_bytes(report: ValidationReport) -> bytes:
+    """The canonical bytes of a report."""
+    return canonical_bytes(report_value(report))
+
+
+def read_report(data: bytes) -> ValidationReport:
+    """A report from its bytes.
+
+    Raises:
+        ParseError: What the strict reader refuses.
+        SchemaError: ``report.incomplete``: a check without a row, a row with a code of the wrong
+            kind, a verdict that does not follow from the rows, or another registry.
+    """
+    value = parse_strict(data, max_items=1_000_000)
+    try:
+        rest = dict(value) if isinstance(value, dict) else {}
+        head = (rest.pop("schema_id"), rest.pop("registry_id"))
+        if head != (SCHEMA_ID, registry_id()):
+            raise SchemaError("report.incomplete", f"expected {(SCHEMA_ID, registry_id())}, found {head}")
+        return ValidationReport(checks=tuple(Check(**row) for row in rest.pop("checks")), **rest)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise SchemaError("report.incomplete", f"expected the fields of {SCHEMA_ID}, found {error}") from None

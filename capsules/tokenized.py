@@ -1,0 +1,106 @@
+"""From rendered segments to the ids that are sent.
+
+Rules that this module owns:
+
+* Each segment is encoded by itself and the ids are joined, so no token spans a boundary and the
+  counts are of the ids sent. The sum of counts of other cuttings is never assumed to agree.
+* Exactly one BOS leads the ids where the tokenizer has one; it is asserted after joining.
+* No content may yield a control id: ``render.control_token``, checked on the ids, whatever the
+  tokenizer promised.
+* Where ``decode(encode(text)) != text`` the model cannot see the text as it is: ``lossy``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from capsules.errors import RenderError
+from capsules.rendering import Rendered, Segment
+from capsules.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenizedSegment:
+    """A segment's part of the ids.
+
+    Attributes:
+        kind: ``bos`` or the kind of the segment.
+        ref: The segment's ref.
+        n: Number of ids.
+        lossy: Whether decoding the ids gives another text.
+    """
+
+    kind: str
+    ref: str | None
+    n: int
+    lossy: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenizedPrompt:
+    """The ids to send and the segments that cover them without gaps, in order."""
+
+    ids: tuple[int, ...]
+    segments: tuple[TokenizedSegment, ...]
+
+    def count(self, *kinds: str) -> int:
+        """Number of ids in segments of these kinds."""
+        return sum(segment.n for segment in self.segments if segment.kind in kinds)
+
+
+def tokenize(rendered: Rendered, tokenizer: Tokenizer) -> TokenizedPrompt:
+    """Encode a rendered prompt.
+
+    Raises:
+        RenderError: ``render.control_token``, see :func:`assert_plain`.
+    """
+    return tokenize_segments(rendered.segments, tokenizer)
+
+
+def tokenize_segments(segments: Sequence[Segment], tokenizer: Tokenizer) -> TokenizedPrompt:
+    """Encode segments one by one, behind one BOS where the tokenizer has one.
+
+    Raises:
+        RenderError: ``render.control_token``, see :func:`assert_plain`.
+    """
+    ids: list[int] = []
+    parts: list[TokenizedSegment] = []
+    if tokenizer.bos_id is not None:
+        ids.append(tokenizer.bos_id)
+        parts.append(TokenizedSegment(kind="bos", ref=None, n=1))
+    for segment in segments:
+        encoded = tokenizer.encode(segment.text)
+        lossy = segment.kind != "header" and tokenizer.decode(encoded) != segment.text
+        ids += encoded
+        parts.append(TokenizedSegment(kind=segment.kind, ref=segment.ref, n=len(encoded), lossy=lossy))
+    assert_plain(ids, tokenizer)
+    return TokenizedPrompt(ids=tuple(ids), segments=tuple(parts))
+
+
+def is_lossy(text: str, tokenizer: Tokenizer) -> bool:
+    """Whether a model that is sent ``text`` reads another text."""
+    return tokenizer.decode(tokenizer.encode(text)) != text
+
+
+def assert_plain(ids: Sequence[int], tokenizer: Tokenizer) -> None:
+    """Assert that ids lead with exactly one BOS (where there is one) and hold no control id else.
+
+    Raises:
+        RenderError: ``render.control_token``, naming ids and positions, never the text.
+    """
+    bos = tokenizer.bos_id
+    content = ids
+    if bos is not None:
+        if not ids or ids[0] != bos:
+            first = ids[0] if ids else None
+            raise RenderError("render.control_token", f"expected BOS {bos} as the first id, found {first}")
+        content = ids[1:]
+    forbidden = tokenizer.control_ids if bos is None else tokenizer.control_ids | {bos}
+    if not forbidden.isdisjoint(content):
+        start = len(ids) - len(content)
+        place, found = next((i, t) for i, t in enumerate(content, start) if t in forbidden)
+        raise RenderError(
+            "render.control_token",
+            f"expected content without control ids, found id {found} at position {place}",
+        )

@@ -1,0 +1,193 @@
+"""Samples from rows that share contexts: the gold context among its nearest neighbours.
+
+The rules:
+
+- Contexts are numbered by first appearance among the accepted rows.
+- A sample's sources are its own context and the ``neighbours`` nearest others by that number (on
+  a tie the earlier one), all in file order: the place in the prompt says nothing.
+- Few-shot examples come from the end of the file: going backward over the pairs of contexts
+  (last and last but one, and so on), each pair not longer than ``example_chars`` gives one
+  example. Its gold is alternately the second and the first of its pair, its row the last one of
+  the gold context. At least half of the contexts stay for evaluation.
+- The contexts of the examples are kept out of the evaluated samples, as gold and as neighbours;
+  rows of such contexts are *reserved*.
+- *Rows used*: the evaluated rows, the rows of the examples, and for every other context that is
+  shown the first row that has it; in file order. Digests cover exactly these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from capsules.source import Origin
+from tasks.base import Gold, Sample, SampleInput, SourceDoc, TaskSpec, TextRange
+from tasks.squad import SquadRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """How a data set names what comes out of it.
+
+    Attributes:
+        dataset: Name of the data set (``xquad.en``).
+        license: Its licence.
+        prefix: Put before row ids where several sets share them (``en-``).
+    """
+
+    dataset: str
+    license: str
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How samples are made: ``limit`` evaluated ones, ``examples``, and the options above."""
+
+    limit: int | None
+    examples: int
+    neighbours: int
+    example_chars: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The samples of one file.
+
+    Attributes:
+        rows: The rows used, in file order.
+        reserved: Number of accepted rows kept out because examples use their contexts.
+    """
+
+    samples: tuple[Sample, ...]
+    examples: tuple[Sample, ...]
+    rows: tuple[SquadRow, ...]
+    reserved: int
+
+
+class Contexts:
+    """The distinct contexts of a file, numbered from 0 in order of appearance."""
+
+    def __init__(self, rows: tuple[SquadRow, ...]) -> None:
+        numbers: dict[str, int] = {}
+        self.of_row = [numbers.setdefault(row.context, len(numbers)) for row in rows]
+        self.texts = tuple(numbers)
+        self.last_row = {number: index for index, number in enumerate(self.of_row)}
+        self.first_row: dict[int, int] = {}
+        for index, number in enumerate(self.of_row):
+            self.first_row.setdefault(number, index)
+
+
+def nearest_contexts(own: int, count: int, closed: frozenset[int], wanted: int) -> tuple[int, ...]:
+    """Number the own context and the nearest others, in file order.
+
+    Args:
+        own: Number of the own context.
+        count: Number of contexts in the file.
+        closed: Contexts that may not be shown.
+        wanted: How many others; fewer when the file does not have so many.
+    """
+    found: list[int] = []
+    for distance in range(1, count):
+        for number in (own - distance, own + distance):  # the earlier one first: it wins a tie
+            if 0 <= number < count and number not in closed and len(found) < wanted:
+                found.append(number)
+        if len(found) == wanted:
+            break
+    return tuple(sorted((own, *found)))
+
+
+def example_pairs(lengths: tuple[int, ...], wanted: int, most_chars: int) -> tuple[tuple[int, int], ...]:
+    """Choose the contexts of the examples.
+
+    Args:
+        lengths: Length of every context, in file order.
+        wanted: Number of examples.
+        most_chars: The longest that a pair may be, in code points.
+
+    Returns:
+        Pairs (first, second) of neighbouring contexts, the last of the file first; fewer than
+        ``wanted`` when the file does not have so many.
+    """
+    pairs: list[tuple[int, int]] = []
+    second = len(lengths) - 1
+    while len(pairs) < wanted and second - 1 >= (len(lengths) + 1) // 2:
+        if lengths[second - 1] + lengths[second] <= most_chars:
+            pairs.append((second - 1, second))
+        second -= 2
+    return tuple(pairs)
+
+
+def choose(rows: tuple[SquadRow, ...], spec: TaskSpec, naming: Naming, settings: Settings) -> Chosen:
+    """Make the samples and examples of one file by the rules of this module."""
+    contexts = Contexts(rows)
+    lengths = tuple(len(text) for text in contexts.texts)
+    pairs = example_pairs(lengths, settings.examples, settings.example_chars)
+    closed = frozenset(number for pair in pairs for number in pair)
+    make = _Maker(rows, contexts, spec, naming)
+    eligible = [index for index, number in enumerate(contexts.of_row) if number not in closed]
+    evaluated = eligible[: settings.limit]
+    shown: set[int] = set()
+    samples: list[Sample] = []
+    for index in evaluated:
+        numbers = nearest_contexts(contexts.of_row[index], len(lengths), closed, settings.neighbours)
+        shown.update(numbers)
+        samples.append(make.sample(index, numbers))
+    examples: list[Sample] = []
+    used = set(evaluated)
+    for place, pair in enumerate(pairs):
+        index = contexts.last_row[pair[1 - place % 2]]
+        used.add(index)
+        shown.update(pair)
+        examples.append(make.sample(index, pair))
+    covered = {contexts.of_row[index] for index in used}
+    used.update(contexts.first_row[number] for number in shown - covered)
+    return Chosen(
+        samples=tuple(samples),
+        examples=tuple(examples),
+        rows=tuple(rows[index] for index in sorted(used)),
+        reserved=len(rows) - len(eligible),
+    )
+
+
+class _Maker:
+    """Makes a sample of a row and the numbers of the contexts that it shows."""
+
+    def __init__(
+        self, rows: tuple[SquadRow, ...], contexts: Contexts, spec: TaskSpec, naming: Naming
+    ) -> None:
+        self._rows, self._contexts, self._spec, self._naming = rows, contexts, spec, naming
+
+    def sample(self, index: int, numbers: tuple[int, ...]) -> Sample:
+        row, own = self._rows[index], self._contexts.of_row[index]
+        ranges = tuple(dict.fromkeys(row.ranges))
+        return Sample(
+            input=SampleInput(
+                sample_id=self._naming.prefix + row.row_id,
+                task=self._spec.name,
+                project=self._spec.project,
+                question=row.question,
+                sources=tuple(self._source(number) for number in numbers),
+                as_of=self._spec.as_of,
+            ),
+            gold=Gold(
+                answers=tuple(dict.fromkeys(text for text, _ in row.answers)),
+                spans=tuple(
+                    TextRange(doc_id=self._doc_id(own), start=start, end=end) for start, end in ranges
+                ),
+                distractors=tuple(self._doc_id(number) for number in numbers if number != own),
+            ),
+        )
+
+    def _source(self, number: int) -> SourceDoc:
+        first = self._rows[self._contexts.first_row[number]]
+        return SourceDoc(
+            doc_id=self._doc_id(number),
+            text=first.context,
+            title=first.title,
+            origin=Origin(dataset=self._naming.dataset, row=first.row_id),
+            license=self._naming.license,
+            project=self._spec.project,
+        )
+
+    def _doc_id(self, number: int) -> str:
+        return f"{self._naming.dataset}-context-{number + 1:04d}"

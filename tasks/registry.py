@@ -1,0 +1,65 @@
+"""Names of tasks and what they load. ``module:attribute`` names a task of the user's own.
+
+A task is a function ``TaskSpec -> TaskData``. What it returns is checked before anything is
+built from it (:mod:`tasks.checks`), whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from tasks.base import Task, TaskData, TaskError, TaskSpec
+from tasks.checks import check_data, check_spec
+from tasks.custom import custom
+from tasks.squad_files import squad
+from tasks.synthetic import synthetic
+from tasks.xquad import xquad, xquad_ar, xquad_en, xquad_hi, xquad_th, xquad_zh
+
+TASKS: dict[str, Task] = {
+    "custom": custom,
+    "squad": squad,
+    "synthetic": synthetic,
+    "xquad": xquad,
+    "xquad_ar": xquad_ar,
+    "xquad_en": xquad_en,
+    "xquad_hi": xquad_hi,
+    "xquad_th": xquad_th,
+    "xquad_zh": xquad_zh,
+}
+
+
+def resolve_task(name: str) -> Task:
+    """Return the task of a registry name or ``module:attribute``.
+
+    Raises:
+        TaskError: There is none; the message lists the valid names.
+    """
+    if ":" not in name:
+        if name not in TASKS:
+            raise TaskError(
+                f"unknown task {name!r}; valid names: {', '.join(sorted(TASKS))}; or module:attribute"
+            )
+        return TASKS[name]
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise TaskError(f"task {name!r}: cannot be imported: {error}") from error
+    if not callable(found):
+        raise TaskError(
+            f"task {name!r}: expected a function TaskSpec -> TaskData, found {type(found).__name__}"
+        )
+    task: Task = found
+    return task
+
+
+def load_task(spec: TaskSpec) -> TaskData:
+    """Load the task that the spec names.
+
+    Raises:
+        TaskError: The spec, the data or the task's own samples are not as they must be.
+    """
+    check_spec(spec)
+    data = resolve_task(spec.name)(spec)
+    check_data(spec, data)
+    return data
