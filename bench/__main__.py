@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -74,6 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return COMMANDS[arguments.command].run(arguments)
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # whoever read stdout has enough: end without noise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
     except OSError as error:
         fail(describe_os_error(error))
         return 2

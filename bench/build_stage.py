@@ -7,6 +7,8 @@ Rules that this module owns:
 * A prompt that cannot be built is a row with its code, never a missing row. An arm for which no
   prompt at all can be built is an error of the run.
 * What is stored is read back and compared before anything is sent: sources, both capsules, ids.
+* A capsule that does not validate, at the run's ``now`` and for the provider that would get it, is not
+  sent: its row is an error with the code of the first failure.
 """
 
 from __future__ import annotations
@@ -16,19 +18,22 @@ from collections.abc import Callable, Iterable, Sequence
 
 from bench.build.base import BuildContext, Builder, BuildError, BuiltPrompt
 from bench.build.registry import builder
-from bench.planner import Prepared, ids_bytes
+from bench.planner import OPERATION, PROVIDER, Prepared, ids_bytes
 from bench.records import BuildRow, SampleRow
 from bench.run_store import RunError
 from bench.specs import ArmSpec, RunSpec
 from capsules.codec import Sealed, read_stored, seal
 from capsules.content_id import content_id
 from capsules.errors import CapsuleError
-from capsules.shape import Record
+from capsules.evidence import EvidenceCapsule
+from capsules.prompt import PromptCapsule
 from capsules.store import Store
 from capsules.tokenizer import Tokenizer
+from capsules.validation import Given, validate
 from tasks.base import Sample, TaskData
 
 UPPER_BOUNDS = ("gold", "oracle")
+AnySealed = Sealed[PromptCapsule] | Sealed[EvidenceCapsule]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,29 +45,40 @@ class Built:
     builds: tuple[BuildRow, ...]
 
 
-def build_all(
-    spec: RunSpec, data: TaskData, tokenizer: Tokenizer, store: Store, advance: Callable[[int], object]
-) -> Built:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What every build of a run shares."""
+
+    spec: RunSpec
+    data: TaskData
+    tokenizer: Tokenizer
+    store: Store
+    now: str
+
+
+def build_all(bench: Bench, advance: Callable[[int], object]) -> Built:
     """Build every (sample, arm) of a run.
 
     Raises:
         RunError: An arm has no prompt at all, or what was stored does not read back.
         RegistryError: An arm names an unknown builder.
+        StoreError: The store cannot be written.
     """
+    spec, samples = bench.spec, bench.data.samples
     builders = {arm.arm_id: builder(arm.builder) for arm in spec.arms}
-    store.put_many(_source_bytes(data.samples))
+    bench.store.put_many(_source_bytes(samples))
     prepared: list[Prepared] = []
     rows: list[BuildRow] = []
-    for sample in data.samples:
+    for sample in samples:
         for arm in spec.arms:
-            item, row = _build(sample, arm, builders[arm.arm_id], data, tokenizer, store)
+            item, row = _build(bench, sample, arm, builders[arm.arm_id])
             prepared.append(item)
             rows.append(row)
             advance(1)
     _require_prompts(spec, rows)
     return Built(
         prepared=tuple(prepared),
-        samples=tuple(sample_row(sample) for sample in data.samples),
+        samples=tuple(sample_row(sample) for sample in samples),
         builds=tuple(rows),
     )
 
@@ -92,33 +108,52 @@ def _source_bytes(samples: Sequence[Sample]) -> list[bytes]:
     return [doc.text.encode("utf-8") for sample in samples for doc in sample.input.sources]
 
 
-def _build(
-    sample: Sample, arm: ArmSpec, build: Builder, data: TaskData, tokenizer: Tokenizer, store: Store
-) -> tuple[Prepared, BuildRow]:
+def _build(bench: Bench, sample: Sample, arm: ArmSpec, build: Builder) -> tuple[Prepared, BuildRow]:
     upper_bound = arm.retrieval.name in UPPER_BOUNDS or arm.selection.name in UPPER_BOUNDS
     context = BuildContext(
-        arm=arm, tokenizer=tokenizer, examples=data.examples, gold=sample.gold if upper_bound else None
+        arm=arm,
+        tokenizer=bench.tokenizer,
+        examples=bench.data.examples,
+        gold=sample.gold if upper_bound else None,
     )
     sample_id = sample.input.sample_id
     try:
         built = build(sample.input, context)
-        sealed = [seal(built.prompt)] if built.prompt is not None else []
+        prompt = seal(built.prompt) if built.prompt is not None else None
         evidence = [seal(capsule) for capsule in built.evidence]
     except (BuildError, CapsuleError) as error:
         return _failed(sample_id, arm.arm_id, error.code, _message(error))
-    ids_digest = _store(store, built, [*sealed, *evidence])
-    prompt_digest = sealed[0].digest if sealed else None
+    ids_digest = _store(bench.store, built, [*([prompt] if prompt else []), *evidence])
+    if prompt is not None:
+        report = validate(prompt.data, _given(bench, built.project), expect=prompt.digest)
+        failures = [row for row in report.checks if row.result == "fail"]
+        if failures:
+            named = ", ".join(f"{row.code} at {row.at}" for row in failures)
+            return _failed(sample_id, arm.arm_id, failures[0].code or "", f"capsule {prompt.digest}: {named}")
     item = Prepared(
         sample_id=sample_id,
         arm_id=arm.arm_id,
         built=built,
         ids_digest=ids_digest,
-        prompt_capsule=prompt_digest,
+        prompt_capsule=prompt.digest if prompt else None,
     )
     return item, _row(item, built, tuple(one.digest for one in evidence))
 
 
-def _store(store: Store, built: BuiltPrompt, sealed: Sequence[Sealed[Record]]) -> str:
+def _given(bench: Bench, project: str) -> Given:
+    return Given(
+        now=bench.now,
+        store=bench.store,
+        project=project,
+        provider=PROVIDER,
+        operation=OPERATION,
+        tokenizer=bench.tokenizer,
+    )
+
+
+def _store(
+    store: Store, built: BuiltPrompt, sealed: Sequence[Sealed[PromptCapsule] | Sealed[EvidenceCapsule]]
+) -> str:
     sources = [text.encode("utf-8") for text in built.sources.values()]
     ids = store.put_many([ids_bytes(built.ids), *(one.data for one in sealed), *sources])
     if ids[1 + len(sealed) :] != list(built.sources):

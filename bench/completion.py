@@ -22,6 +22,7 @@ from bench.scores_file import read_scores, scores_bytes
 from bench.stored_run import Counts, StoredRun
 
 SCORES = "scores.parquet"
+FOLDERS = ("figures", "tables")  # hold what the report wrote and nothing else
 
 
 def complete(folder: RunFolder, times: Mapping[str, int], reporter: Reporter) -> tuple[StoredRun, Counts]:
@@ -84,6 +85,8 @@ def require_manifest(folder: RunFolder) -> dict[str, Any]:
 def write_files(folder: RunFolder, files: Mapping[str, bytes]) -> list[str]:
     """Write files of a run folder that are not there with these bytes; returns their names."""
     changed = []
+    if any(name.split("/", 1)[0] in FOLDERS for name in files):
+        _remove_stale(folder, files)
     for name, data in files.items():
         path = folder.path / name
         path.parent.mkdir(exist_ok=True)
@@ -98,3 +101,10 @@ def update_manifest(folder: RunFolder, files: Mapping[str, bytes]) -> None:
     manifest = require_manifest(folder)
     digests = {**manifest["files"], **file_digests(folder, files)}
     write_json(folder.manifest, {**manifest, "files": dict(sorted(digests.items()))})
+
+
+def _remove_stale(folder: RunFolder, files: Mapping[str, bytes]) -> None:
+    for name in FOLDERS:
+        for path in (folder.path / name).glob("*"):
+            if path.is_file() and f"{name}/{path.name}" not in files:
+                path.unlink()

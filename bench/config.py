@@ -18,7 +18,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 from typing import Any, TypeVar
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException

@@ -114,9 +114,7 @@ def _start(stage: Stage, group: Group) -> EngineStart:
     )
 
 
-def _runner(
-    stage: Stage, group: Group, engine: Engine, advance: Callable[[int], object]
-) -> GroupRunner:
+def _runner(stage: Stage, group: Group, engine: Engine, advance: Callable[[int], object]) -> GroupRunner:
     return GroupRunner(
         engine=engine,
         group=group,

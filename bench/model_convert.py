@@ -5,11 +5,14 @@
 Rules of this module:
 
 - vLLM reads GGUF only through a plug-in, so the weights are dequantized once with transformers and saved as
-  bfloat16 safetensors, without the quantization config. The tokenizer is rebuilt from the GGUF's own vocabulary.
-- It runs as a process because torch and transformers take seconds and a gigabyte to import: the caller keeps neither.
+  bfloat16 safetensors, without the quantization config. The tokenizer is rebuilt from the GGUF's own
+  vocabulary.
+- It runs as a process because torch and transformers take seconds and a gigabyte to import: the caller
+  keeps neither.
 - Nothing is fetched: the hub is switched off before the import.
-- stdout holds one JSON object a line: ``{"step": str}`` for progress, ``{"done": {...versions}}`` at the end.
-  Anything else (libraries' own chatter) goes to stderr; a failure ends with a traceback there and exit status 1.
+- stdout holds one JSON object a line: ``{"step": str}`` for progress, ``{"done": {...versions}}`` at the
+  end. Anything else (libraries' own chatter) goes to stderr; a failure ends with a traceback there and exit
+  status 1.
 """
 
 from __future__ import annotations
@@ -51,7 +54,6 @@ def convert(gguf: Path, out: Path, report_fd: int) -> dict[str, str]:
     # The saved folder holds plain weights: a quantization config would make the loader look for packed ones.
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
-    model.hf_quantizer = None
     _report(report_fd, {"step": "writing the weights"})
     model.save_pretrained(str(out))
     tokenizer.save_pretrained(str(out))

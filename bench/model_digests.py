@@ -1,7 +1,8 @@
 """Digests of a model folder's files, computed once.
 
-A record beside the files (or, for folders that are not ours, in the user cache) holds name, size, mtime and BLAKE3 of every
-file that fixes what the model computes. A file whose size and mtime agree with the record is not read again.
+A record beside the files (or, for folders that are not ours, in the user cache) holds name, size, mtime and
+BLAKE3 of every file that fixes what the model computes. A file whose size and mtime agree with the record
+is not read again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,13 @@ from capsules.content_id import content_id
 
 MANIFEST = "capsule-model.json"
 _WEIGHTS = ".safetensors"
-_OTHERS = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
+_OTHERS = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +45,14 @@ def folder_digests(path: Path, elsewhere: Path | None, *, extra: Mapping[str, st
 
     Args:
         path: The folder.
-        elsewhere: Folder for the record of a model folder that has none of its own; None writes it into ``path``.
+        elsewhere: Folder for the record of a model folder that has none of its own; None writes it into
+            ``path``.
         extra: Further facts for a record that is written.
     """
     record = path / MANIFEST
     if elsewhere is not None and not record.is_file():
         record = elsewhere / f"{blake3(os.fsencode(path.resolve())).hexdigest()}.json"
-    known = _read(record)
+    known, kept = _read(record)
     files: dict[str, dict[str, Any]] = {}
     for file in _files(path):
         stat = file.stat()
@@ -53,8 +61,7 @@ def folder_digests(path: Path, elsewhere: Path | None, *, extra: Mapping[str, st
             entry = {"size": stat.st_size, "mtime_ns": str(stat.st_mtime_ns), "b3": _digest(file)}
         files[file.name] = entry
     if files != known:
-        kept = _extra(record) if extra is None else dict(extra)
-        _write(record, {"files": files, "extra": kept})
+        _write(record, {"files": files, "extra": kept if extra is None else dict(extra)})
     return _digests(path, files)
 
 
@@ -80,7 +87,9 @@ def _chat_template(path: Path, files: Mapping[str, Mapping[str, Any]]) -> str | 
 
 def _files(path: Path) -> list[Path]:
     return sorted(
-        file for file in path.iterdir() if file.is_file() and (file.name in _OTHERS or file.suffix == _WEIGHTS)
+        file
+        for file in path.iterdir()
+        if file.is_file() and (file.name in _OTHERS or file.suffix == _WEIGHTS)
     )
 
 
@@ -90,19 +99,15 @@ def _digest(file: Path) -> str:
     return f"b3:{hasher.hexdigest()}"
 
 
-def _read(record: Path) -> dict[str, dict[str, Any]]:
+def _read(record: Path) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """What a record holds: files, extra facts. No record, or a torn one: the files are read again."""
     try:
-        files = json.loads(record.read_bytes())["files"]
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return {}  # no record, or a torn one: the files are read again
-    return dict(files)
-
-
-def _extra(record: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(record.read_bytes())["extra"])
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return {}
+        value = json.loads(record.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return {}, {}
+    parts = [value.get(key) for key in ("files", "extra")] if isinstance(value, dict) else [None, None]
+    files, extra = (dict(part) if isinstance(part, dict) else {} for part in parts)
+    return files, extra
 
 
 def _write(record: Path, value: Mapping[str, object]) -> None:

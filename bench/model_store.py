@@ -2,13 +2,14 @@
 
 Rules of this module:
 
-- ``pip_gguf``: the weights come in a pip package, are checked against the sha256 in the config and converted once into
-  ``<user cache>/capsule-bench/models/<sha256>/``. The folder is built under a temporary name and renamed when complete,
-  its manifest written last: a folder without a manifest is never used.
+- ``pip_gguf``: the weights come in a pip package, are checked against the sha256 in the config and
+  converted once into ``<user cache>/capsule-bench/models/<sha256>/``. The folder is built under a temporary
+  name and renamed when complete, its manifest written last: a folder without a manifest is never used.
 - ``hub``: a snapshot at a full 40-hex commit, never a branch. ``local``: any folder.
 - Terms are named before anything is downloaded or assembled.
-- Digests: weights = ContentId of the canonical list of (name, b3) of the weight files; tokenizer = b3 of tokenizer.json.
-  They are computed once and kept with size and mtime of each file; a file that changed is read again.
+- Digests: weights = ContentId of the canonical list of (name, b3) of the weight files; tokenizer = b3 of
+  tokenizer.json. They are computed once and kept with size and mtime of each file; a file that changed is
+  read again.
 - One process at a time converts (a lock that ends with its process); the others wait and find the result.
 """
 
@@ -112,7 +113,8 @@ def _described(path: Path) -> ModelFolder:
 def _from_hub(spec: ModelSpec, say: Say) -> Path:
     if not _COMMIT.match(spec.revision):
         raise ModelError(
-            f"model.revision: expected a full commit of 40 hex digits for {spec.ref!r}, found {spec.revision!r}"
+            f"model.revision: expected a full commit of 40 hex digits for {spec.ref!r}, "
+            f"found {spec.revision!r}"
         )
     try:
         from huggingface_hub import snapshot_download
@@ -151,8 +153,8 @@ def _convert_into(folder: Path, spec: ModelSpec, say: Say) -> None:
     needed, free = size * 5 + (64 << 20), shutil.disk_usage(folder.parent).free
     if free < needed:
         raise ModelError(
-            f"not enough disk space in {folder.parent}: {needed >> 20} MiB needed while converting, {free >> 20} MiB free "
-            "(CAPSULE_CACHE names another folder)"
+            f"not enough disk space in {folder.parent}: {needed >> 20} MiB needed while converting, "
+            f"{free >> 20} MiB free (CAPSULE_CACHE names another folder)"
         )
     temporary = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)  # left by a run that was killed: we hold the lock
@@ -175,7 +177,9 @@ def _build(temporary: Path, package: object, spec: ModelSpec, say: Say) -> None:
     with gguf.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != spec.revision:
-        raise ModelError(f"package {spec.ref}: expected a GGUF file with sha256 {spec.revision}, found {found}")
+        raise ModelError(
+            f"package {spec.ref}: expected a GGUF file with sha256 {spec.revision}, found {found}"
+        )
     out = temporary / "out"
     out.mkdir()
     versions = _run_conversion(gguf, out, say)

@@ -8,6 +8,8 @@ Rules that this module owns:
 * Everything after the build stage reads what is stored; a resumed run builds again and must get the
   same, or it is refused.
 * Files that are derived (scores, report) are whole or absent; the manifest comes last.
+* ``now``, at which validity is judged, is the task's ``as_of``: a data set whose evidence expires can be
+  run for ever. When the run really began is ``started``, a fact for people.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from bench.build_stage import Built, build_all, without_times
+from bench.build_stage import Bench, Built, build_all, without_times
 from bench.completion import complete
 from bench.config import config_digest, dump_config, load_config, to_spec
 from bench.engine_stage import Stage, run_engines
@@ -50,11 +52,7 @@ Clock = Callable[[], int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How a run ended.
-
-    Attributes:
-        exit_code: 0, or 3 if requests failed or were skipped, or a cell is void.
-    """
+    """How a run ended."""
 
     folder: RunFolder
     counts: Counts
@@ -62,6 +60,7 @@ class Outcome:
 
     @property
     def exit_code(self) -> int:
+        """0, or 3 if requests failed or were skipped, or a cell is void."""
         clean = not self.counts.failed and not self.counts.skipped and not self.void
         return 0 if clean else 3
 
@@ -76,15 +75,20 @@ class Prepared:
     model: ModelFolder | None
 
 
-def prepare(spec: RunSpec, reporter: Reporter) -> Prepared:
+def prepare(spec: RunSpec, reporter: Reporter, *, engine: bool = True) -> Prepared:
     """Load what a run needs.
+
+    Args:
+        spec: The run.
+        reporter: For people.
+        engine: Whether an engine will run.
 
     Raises:
         RegistryError, TaskError, ModelError, TokenizerError: With what was expected and found.
     """
     check_names(spec)
     data = load_task(spec.task)
-    tokenizer, model = run_tokenizer(spec, reporter.say)
+    tokenizer, model = run_tokenizer(spec, reporter.say, engine=engine)
     reporter.say(
         f"task {spec.task.name}: {len(data.samples)} samples of {data.dataset} ({data.origin}), "
         f"{len(data.examples)} examples, {len(data.refused)} rows refused"
@@ -107,6 +111,22 @@ def start_run(
     return folder, prepared
 
 
+def build_only(
+    cfg: DictConfig, results: Path, reporter: Reporter, clock: Clock = clock_now
+) -> tuple[RunFolder, RunSpec, Plan]:
+    """Build and store every capsule of a run that is not driven.
+
+    Raises:
+        ConfigError, RunError: And what :func:`prepare` raises.
+    """
+    spec = to_spec(cfg)
+    prepared = prepare(spec, reporter, engine=False)
+    folder = create_run(results, spec.experiment, clock())
+    write_atomic(folder.config, dump_config(cfg).encode("utf-8"))
+    with RunLock(folder, reporter.say):
+        return folder, spec, _build(folder, prepared, reporter, clock)
+
+
 def resume_run(folder: RunFolder, reporter: Reporter) -> Prepared:
     """Prepare to continue a run from its own config.
 
@@ -119,15 +139,13 @@ def resume_run(folder: RunFolder, reporter: Reporter) -> Prepared:
         found = config_digest(spec)
         if known != found:
             raise RunError(
-                f"{folder.config} was changed: the run began with config digest {known}, this one has {found}; "
-                "start a new run"
+                f"{folder.config} was changed: the run began with config digest {known}, "
+                f"this one has {found}; start a new run"
             )
     return prepare(spec, reporter)
 
 
-def drive(
-    folder: RunFolder, prepared: Prepared, reporter: Reporter, clock: Clock = clock_now
-) -> Outcome:
+def drive(folder: RunFolder, prepared: Prepared, reporter: Reporter, clock: Clock = clock_now) -> Outcome:
     """Bring a run to its end, whatever of it is there already.
 
     Raises:
@@ -166,9 +184,16 @@ def _build(folder: RunFolder, prepared: Prepared, reporter: Reporter, clock: Clo
     if folder.facts.is_file():
         _require_same_facts(read_json(folder.facts), facts)
     else:
-        write_json(folder.facts, {**facts, "run_id": folder.run_id, "now": format_time(clock())})
+        write_json(folder.facts, {**facts, "run_id": folder.run_id, "started": format_time(clock())})
     with reporter.bar("building capsules", len(data.samples) * len(spec.arms)) as advance:
-        built = build_all(spec, data, prepared.tokenizer, folder.store(), advance)
+        bench = Bench(
+            spec=spec,
+            data=data,
+            tokenizer=prepared.tokenizer,
+            store=folder.store(),
+            now=spec.task.as_of,
+        )
+        built = build_all(bench, advance)
     _store_rows(folder, built, data)
     plan = make_plan(spec, [row.sample_id for row in built.samples], built.prepared)
     reporter.say(estimate(spec, plan).line())
@@ -184,6 +209,7 @@ def run_facts(prepared: Prepared) -> dict[str, Any]:
         "schema_id": FACTS_ID,
         "experiment": spec.experiment,
         "config_digest": config_digest(spec),
+        "now": spec.task.as_of,
         "seeds": {"run": spec.seed, "task": spec.task.seed, "sampling": spec.sampling.seed},
         "dataset": {
             "name": data.dataset,
@@ -222,8 +248,8 @@ def _store_rows(folder: RunFolder, built: Built, data: TaskData) -> None:
     for known, again in zip(without_times(stored), without_times(built.builds), strict=True):
         if known != again:
             raise RunError(
-                f"{folder.builds}: arm {again.arm_id} builds another prompt for sample {again.sample_id} than "
-                f"the run began with (ids {known.ids_digest}, now {again.ids_digest}): start a new run"
+                f"{folder.builds}: arm {again.arm_id} builds another prompt for sample {again.sample_id} "
+                f"than the run began with (ids {known.ids_digest}, now {again.ids_digest}): start a new run"
             )
 
 

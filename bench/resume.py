@@ -96,10 +96,10 @@ def _check_of_plan(folder: RunFolder, requests: list[RequestRow], plan: Plan) ->
             raise RunError(f"{folder.requests}: request {row.request_id} stands twice")
         seen.add(row.request_id)
         known = planned.get(row.request_id)
-        if known is None or row_value(known.row(row.predicted_cached, row.predicted_reason)) != row_value(
-            row
-        ):
+        again = known.row(row.predicted_cached, row.predicted_reason) if known else None
+        if again is None or row_value(again) != row_value(row):
             raise RunError(
-                f"{folder.requests}: request {row.request_id} ({row.cell_id}, {row.sample_id}, {row.phase}) is not "
-                "of this plan: config, code or data changed since the run began; start a new run"
+                f"{folder.requests}: request {row.request_id} ({row.cell_id}, {row.sample_id}, "
+                f"{row.phase}) is not of this plan: config, code or data changed since the run began; "
+                "start a new run"
             )

@@ -29,7 +29,9 @@ def scores_bytes(rows: Sequence[ScoreRow]) -> bytes:
     """The file's bytes: one row group, no compression, so that nothing but pyarrow decides them."""
     columns = {name: [getattr(row, name) for row in rows] for name in SCHEMA.names}
     sink = io.BytesIO()
-    pq.write_table(pa.table(columns, schema=SCHEMA), sink, compression="none", row_group_size=max(len(rows), 1))
+    pq.write_table(
+        pa.table(columns, schema=SCHEMA), sink, compression="none", row_group_size=max(len(rows), 1)
+    )
     return sink.getvalue()
 
 

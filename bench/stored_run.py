@@ -17,9 +17,9 @@ from typing import Any
 
 from bench.config import load_config, to_spec
 from bench.planner import expected_cells, skip_reason
+from bench.recorder import read_ids
 from bench.records import BuildRow, CellState, RequestRow, ResponseRow, SampleRow, ScoreRow
 from bench.records_io import read_rows, read_values
-from bench.recorder import read_ids
 from bench.report.inputs import ExpectedCell, ReportInput
 from bench.resume import last_answers
 from bench.run_store import RunError, RunFolder, read_json

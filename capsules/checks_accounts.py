@@ -55,7 +55,9 @@ def _item_problems(prompt: PromptCapsule, kept: list[str]) -> Iterator[Problem]:
         if gone.item is None or gone.reason == OUTSIDE_POOL:
             continue
         if seen[gone.item]:
-            yield Problem(code, f"/omissions/{index}/item", "an item that stands nowhere else", "a repeated one")
+            yield Problem(
+                code, f"/omissions/{index}/item", "an item that stands nowhere else", "a repeated one"
+            )
         seen[gone.item] += 1
 
 
@@ -72,7 +74,9 @@ def _range_problems(prompt: PromptCapsule, kept: list[str]) -> Iterator[Problem]
     before, reach = "", 0
     for source, first, last, at in sorted(ranges):
         if source == before and first < reach:
-            yield Problem("omission.unaccounted", at, f"a range of its source from {reach} on", f"{first}-{last}")
+            yield Problem(
+                "omission.unaccounted", at, f"a range of its source from {reach} on", f"{first}-{last}"
+            )
         reach = last if source != before else max(reach, last)
         before = source
 

@@ -22,7 +22,7 @@ _DIGEST = ("bytes.digest",)
 
 def parse_problem(error: ParseError) -> Problem:
     """The row of a refusal by the strict reader."""
-    actual = "refused" if error.position is None else f"refused at byte {error.position}"
+    actual = "a refusal" if error.position is None else f"a refusal at byte {error.position}"
     return Problem(error.code, error.at, "strict canonical JSON", actual)
 
 
@@ -32,7 +32,7 @@ def check_bytes(case: Case) -> None:
     too_large = [Problem("bytes.size.exceeded", "", f"at most {MAX_BYTES} bytes", f"{size} bytes")]
     if not case.ledger.judge("bytes.size", None, too_large * (size > MAX_BYTES)):
         return
-    expect = case.given.expect
+    expect = case.expect
     found = None if expect is None else content_id(case.data)
     if expect is not None and found == expect:
         case.subject = expect
@@ -48,7 +48,9 @@ def check_bytes(case: Case) -> None:
         case.value = {key: item for key, item in value.items() if key != "digest"}
         problems = list(_digest_problems(case, value["digest"]))
     elif found is None:
-        problems = [Problem("bytes.digest.missing", "/digest", CONTENT_ID_EXPECTED, "none, and no id expected")]
+        problems = [
+            Problem("bytes.digest.missing", "/digest", CONTENT_ID_EXPECTED, "none, and no id expected")
+        ]
     else:
         case.subject = expect
         problems = [Problem("bytes.digest.mismatch", "", str(expect), found)]
@@ -62,7 +64,7 @@ def _digest_problems(case: Case, digest: Any) -> list[Problem]:
     actual = content_id(canonical_bytes(case.value))
     if actual != digest:
         return [Problem("bytes.digest.mismatch", "/digest", digest, actual)]
-    expect = case.given.expect
+    expect = case.expect
     if expect not in (None, digest):
         return [Problem("bytes.digest.mismatch", "/digest", str(expect), digest)]
     return []

@@ -15,7 +15,10 @@ from capsules.prompt import PromptCapsule
 from capsules.report import AUTHORIZATION, INPUT, Ledger
 from capsules.shape import Record
 from capsules.store import Store
+from capsules.timestamp import parse_time
 from capsules.tokenizer import Tokenizer
+
+OPERATION = "generate"  # what is done with a prompt unless the caller names something else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,24 +26,34 @@ class Given:
     """The inputs of a validation. What is ``None`` was not given, and its checks are not made.
 
     Attributes:
-        now: Seconds since 1970, from the injected clock.
+        now: The clock, ``YYYY-MM-DDTHH:MM:SSZ``.
         store: Where evidence capsules and sources are looked up.
-        project: The caller's project.
-        policy: The policy file.
-        provider: Who would receive the prompt.
-        operation: What would be done with it.
-        tokenizer: For the checks on the ids that would be sent.
-        expect: The id that the capsule must have.
+        project: The project that the caller works for.
+        policy: The policy file (``capsules.policy.read_policy``).
+        provider: Who would receive the prompt. Without a policy only the capsule's own authority is
+            asked, and ``authorized`` can become false but never true.
+        operation: What the provider would do with it.
+        tokenizer: The tokenizer that the prompt will be sent with.
+
+    Raises:
+        SchemaError: ``time.malformed``.
     """
 
-    now: int
-    store: Store | None
-    project: str | None
-    policy: Policy | None
-    provider: str | None
-    operation: str
-    tokenizer: Tokenizer | None
-    expect: str | None
+    now: str
+    store: Store | None = None
+    project: str | None = None
+    policy: Policy | None = None
+    provider: str | None = None
+    operation: str = OPERATION
+    tokenizer: Tokenizer | None = None
+
+    def __post_init__(self) -> None:
+        parse_time(self.now, "/now")
+
+    @property
+    def seconds(self) -> int:
+        """The clock in seconds since 1970."""
+        return parse_time(self.now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +70,7 @@ class Case:
     """The state of one validation.
 
     Attributes:
+        expect: The id that the capsule must have; ``None`` where its bytes name it.
         wanted: The type that the caller asked for; ``None`` takes either.
         subject: The capsule's ContentId once it is known.
         value: The parsed JSON value, without ``digest``.
@@ -68,6 +82,7 @@ class Case:
 
     given: Given
     data: bytes
+    expect: str | None
     wanted: type[Record] | None
     ledger: Ledger = field(default_factory=Ledger)
     subject: str | None = None
@@ -91,8 +106,6 @@ PROMPT_ONLY = (
     "authority.validity",
     "authority.level",
     "policy.runtime",
-    "authority.operation",
-    "authority.provider",
 )
 POLICY_CHECKS = (
     "policy.revoked",
@@ -104,7 +117,14 @@ POLICY_CHECKS = (
     "provider.project",
     "provider.level",
 )
-STORE_CHECKS = ("evidence.refs", "evidence.order", "source.bytes", "span.text", "span.context")
+RENDER_CHECKS = (
+    "tokenizer.identity",
+    "render.segments",
+    "render.control",
+    "render.fidelity",
+    "omission.tokens",
+    "budget.window",
+)
 
 
 def skip_without_input(case: Case) -> None:
@@ -114,5 +134,7 @@ def skip_without_input(case: Case) -> None:
     if given.policy is None:
         skipped += POLICY_CHECKS
     if given.provider is None:
-        skipped += [check for check in AUTHORIZATION if check not in skipped]
-    case.ledger.skip(sorted(skipped), INPUT)
+        skipped += sorted(AUTHORIZATION.difference(skipped))
+    if given.tokenizer is None:
+        skipped += RENDER_CHECKS
+    case.ledger.skip(skipped, INPUT)

@@ -56,14 +56,20 @@ def _check_snippet(case: Case) -> None:
         at = "/surface_snippet/derived_from"
         levels = span_levels(case)
         if not snippet.derived_from:
-            problems.append(Problem("label.undetermined", at, "the spans that the snippet derives from", "none"))
+            problems.append(
+                Problem("label.undetermined", at, "the spans that the snippet derives from", "none")
+            )
         for place, span_id in enumerate(snippet.derived_from):
             if span_id not in levels:
-                problems.append(Problem("schema.reference", f"{at}/{place}", "a span of the evidence", "another"))
+                problems.append(
+                    Problem("schema.reference", f"{at}/{place}", "a span of the evidence", "another")
+                )
         known = [levels[span_id] for span_id in snippet.derived_from if span_id in levels]
         join = max(known, key=LEVELS.index, default=snippet.level)
         if LEVELS.index(snippet.level) < LEVELS.index(join):
-            problems.append(Problem("label.flow.denied", "/surface_snippet/level", f"at least {join}", snippet.level))
+            problems.append(
+                Problem("label.flow.denied", "/surface_snippet/level", f"at least {join}", snippet.level)
+            )
     case.ledger.judge("label.derivation", case.subject, problems)
 
 
@@ -102,10 +108,12 @@ def _check_freshness(case: Case) -> None:
     for evidence in case.evidence:
         freshness = evidence.capsule.freshness
         at = "/freshness/expires_at"
-        if freshness.expires_at is None or case.given.now < parse_time(freshness.expires_at):
+        if freshness.expires_at is None or case.given.seconds < parse_time(freshness.expires_at):
             case.ledger.judge("freshness.expiry", evidence.id, [])
         elif freshness.policy == "soft":
             case.ledger.inform("freshness.expiry", evidence.id, "freshness.stale", at)
         else:
-            found = Problem("freshness.expired", at, f"now before {freshness.expires_at}", "now at or after it")
+            found = Problem(
+                "freshness.expired", at, f"now before {freshness.expires_at}", "now at or after it"
+            )
             case.ledger.judge("freshness.expiry", evidence.id, [found])

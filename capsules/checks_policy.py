@@ -22,7 +22,7 @@ def check_policy(case: Case) -> None:
     """Everything that time, authority and policy have to say."""
     prompt, policy = case.prompt, case.given.policy
     if prompt is not None:
-        case.ledger.judge("authority.validity", case.subject, _validity_problems(prompt, case.given.now))
+        case.ledger.judge("authority.validity", case.subject, _validity_problems(prompt, case.given.seconds))
         _check_levels(case, prompt)
     if policy is not None:
         case.ledger.judge("policy.revoked", case.subject, _revoked_problems(case, policy))
@@ -35,7 +35,9 @@ def _validity_problems(prompt: PromptCapsule, now: int) -> Iterator[Problem]:
     authority = prompt.authority
     if now < parse_time(authority.not_before):
         found = format_time(now)
-        yield Problem("authority.not_yet_valid", "/authority/not_before", f"not before {authority.not_before}", found)
+        yield Problem(
+            "authority.not_yet_valid", "/authority/not_before", f"not before {authority.not_before}", found
+        )
     if now >= parse_time(authority.expires_at):
         found = format_time(now)
         yield Problem("authority.expired", "/authority/expires_at", f"before {authority.expires_at}", found)
@@ -67,17 +69,21 @@ def _check_levels(case: Case, prompt: PromptCapsule) -> None:
 
 def _revoked_problems(case: Case, policy: Policy) -> Iterator[Problem]:
     named = [("", case.subject)]
+    if case.prompt is not None:
+        refs = case.prompt.evidence_capsule_refs
+        named += [(f"/evidence_capsule_refs/{place}", ref.id) for place, ref in enumerate(refs)]
     for evidence in case.evidence:
-        named.append((f"/evidence_capsule_refs/{evidence.place}", evidence.id))
-        named += [(f"/evidence_capsule_refs/{evidence.place}", ref.source) for ref in evidence.capsule.source_refs]
+        at = "/source_refs" if case.prompt is None else f"/evidence_capsule_refs/{evidence.place}"
+        named += [(at, ref.source) for ref in evidence.capsule.source_refs]
     for at, name in dict.fromkeys(named):
         if name in policy.revoked:
             yield Problem("authority.revoked", at, "an id that is not revoked", name)
 
 
 def _check_listed(case: Case, policy: Policy) -> None:
-    records = [case.prompt] if case.prompt is not None else []
-    schemas = {record.schema_id for record in [*records, *(e.capsule for e in case.evidence)]}
+    schemas = {evidence.capsule.schema_id for evidence in case.evidence}
+    if case.prompt is not None:
+        schemas.add(case.prompt.schema_id)
     case.ledger.judge(
         "policy.schema",
         case.subject,
@@ -106,10 +112,18 @@ def _check_use(case: Case, provider: str) -> None:
             case.ledger.judge(check, case.subject, [missing])
     else:
         authority = case.prompt.authority
-        refused = Problem("authority.scope_exceeded", "/authority/operations", "the operation", ascii(operation)[:80])
-        case.ledger.judge("authority.operation", case.subject, [refused] * (operation not in authority.operations))
-        refused = Problem("provider.unauthorized", "/authority/providers", "the provider", ascii(provider)[:80])
-        case.ledger.judge("authority.provider", case.subject, [refused] * (provider not in authority.providers))
+        refused = Problem(
+            "authority.scope_exceeded", "/authority/operations", "the operation", ascii(operation)[:80]
+        )
+        case.ledger.judge(
+            "authority.operation", case.subject, [refused] * (operation not in authority.operations)
+        )
+        refused = Problem(
+            "provider.unauthorized", "/authority/providers", "the provider", ascii(provider)[:80]
+        )
+        case.ledger.judge(
+            "authority.provider", case.subject, [refused] * (provider not in authority.providers)
+        )
     if case.given.policy is not None:
         use = Use(
             provider=provider,
@@ -117,6 +131,9 @@ def _check_use(case: Case, provider: str) -> None:
             project=_project(case),
             levels=tuple(level for _, level in _levels(case)),
         )
+        if not case.whole:  # the levels of the evidence are unknown: neither allowed nor denied
+            case.ledger.skip(("provider.level",), INPUT)
         for check, problems in provider_problems(case.given.policy, use).items():
-            case.ledger.judge(check, case.subject, problems)
+            if check != "provider.level" or case.whole:
+                case.ledger.judge(check, case.subject, problems)
         case.ledger.skip(sorted(AUTHORIZATION), "policy")

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from capsules.canonical import parse_strict, require_canonical
 from capsules.checks_bytes import parse_problem
 from capsules.checks_case import Case, Evidence
 from capsules.codec import check_value, from_value
-from capsules.canonical import parse_strict, require_canonical
 from capsules.errors import ParseError, StoreError
 from capsules.evidence import EvidenceCapsule
 from capsules.report import INPUT
@@ -46,7 +46,9 @@ def resolve_evidence(case: Case) -> None:
         at = f"/evidence_capsule_refs/{place}/id"
         found = _fetch(store, ref.id, MAX_BYTES)
         if not isinstance(found, bytes) and found.code == "object.missing":
-            case.ledger.judge("evidence.refs", case.subject, [Problem("evidence.ref.missing", at, ref.id, "none")])
+            case.ledger.judge(
+                "evidence.refs", case.subject, [Problem("evidence.ref.missing", at, ref.id, "none")]
+            )
             case.whole = False
             continue
         problems, capsule = _read_evidence(found)
@@ -69,7 +71,7 @@ def _fetch(store: Store, object_id: str, cap: int) -> bytes | Problem:
     except StoreError as error:
         if error.code in UNREADABLE:
             raise
-        return Problem(error.code, "", object_id, "refused by the store")
+        return Problem(error.code, "", object_id, "a refusal by the store")
 
 
 def _read_evidence(found: bytes | Problem) -> tuple[list[Problem], EvidenceCapsule | None]:
@@ -128,7 +130,7 @@ def _source(case: Case, store: Store, source: str) -> tuple[int, Problem | None]
     try:
         case.texts[source] = source_text(found).text
     except ParseError as error:
-        return len(found), Problem(error.code, "", "UTF-8", f"refused at byte {error.position}")
+        return len(found), Problem(error.code, "", "UTF-8", f"a refusal at byte {error.position}")
     return len(found), None
 
 

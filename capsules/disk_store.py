@@ -25,7 +25,7 @@ from capsules.content_id import content_id, require_content_id
 from capsules.errors import StoreError
 from capsules.fs import Fs
 from capsules.os_fs import OsFs
-from capsules.store import MAX_OBJECT_BYTES, VerifiedBytes, check_size, missing
+from capsules.store import MAX_OBJECT_BYTES, DigestMismatchError, VerifiedBytes, check_size, missing
 from capsules.store_files import (
     OpenFiles,
     is_temp_name,
@@ -123,7 +123,7 @@ class DiskStore:
             data = read_up_to(files.fs, fd, limit)
         try:
             return VerifiedBytes(id=object_id, data=data)
-        except StoreError:
+        except DigestMismatchError:
             # Best effort: the answer is "mismatch" whether or not the copy could be kept.
             if not self._layout.read_only:
                 with suppress(StoreError), open_files(self._layout.fs, object_id) as files:

@@ -1,7 +1,5 @@
-"""The normalizations under which a quote may equal its source, and the way back to raw text.
+"""Normalized text and the way back to raw text. The normalizations: ``capsules.norm_registry``.
 
-* Four entries, from the strictest to the most lenient (``ORDER``). An entry is immutable once
-  released: another rule is another id. All are idempotent, and none folds case, digits or word breaks.
 * Spans always point into raw text, in code points. ``Normalized`` maps a normalized range back to
   the raw range that gave it, and says when the range would begin or end inside a raw character (half
   a ligature, half a composed letter, half a run of white space).
@@ -19,18 +17,14 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
 from capsules.alignment import Rules, Units, units
-from capsules.canonical import canonical_bytes
-from capsules.content_id import content_id
-from capsules.errors import SchemaError
+from capsules.norm_registry import NORMS, ORDER, rules_of
 from capsules.unicode_tables import (
     DROPPED,
     PUNCTUATION,
-    UNICODE_VERSION,
     WHITE_SPACE,
     compat_table,
     has_unassigned,
@@ -38,7 +32,7 @@ from capsules.unicode_tables import (
     safe_pattern,
 )
 
-ORDER = ("raw/1", "text/1", "quote/1", "compat/1")
+__all__ = ["NORMS", "ORDER", "Normalized", "RawRange", "normalize", "trim"]
 
 _PIECE = 1024
 _LARGEST_PIECE = 65_536  # a changed piece without any safe cut for so long is one unit
@@ -48,71 +42,6 @@ _QUOTE_TABLE = MappingProxyType(
     {**dict.fromkeys(DROPPED, ""), **PUNCTUATION, **dict.fromkeys(WHITE_SPACE, " ")}
 )
 _TRIMMED = WHITE_SPACE + DROPPED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NormEntry:
-    """A registered normalization.
-
-    Attributes:
-        norm_id: Its name, ``<word>/<version>``.
-        spec_text: What it does, in words from which it could be written again.
-        unicode_version: The version of Unicode whose data it uses.
-        vectors_id: ContentId of its test vectors (``capsules.norm_vectors``).
-    """
-
-    norm_id: str
-    spec_text: str
-    unicode_version: str
-    vectors_id: str
-
-    def entry_id(self) -> str:
-        """ContentId of the entry, for a run's manifest."""
-        return content_id(
-            canonical_bytes(
-                {
-                    "norm_id": self.norm_id,
-                    "spec_text": self.spec_text,
-                    "unicode_version": self.unicode_version,
-                    "vectors_id": self.vectors_id,
-                }
-            )
-        )
-
-
-_QUOTE_TEXT = (
-    "drop U+00AD U+200B U+2060 U+FEFF; U+2018 and U+2019 become U+0027, U+201C and U+201D become U+0022, "
-    "U+2010 and U+2011 become U+002D; NFC; every run of White_Space becomes one U+0020"
-)
-_SPEC_TEXTS = {
-    "raw/1": "identity",
-    "text/1": "CR LF and CR become LF; NFC",
-    "quote/1": f"in this order: {_QUOTE_TEXT}",
-    "compat/1": (
-        "in this order: each character is replaced by its decomposition if the tag of that is <wide>, <narrow>, "
-        "<isolated>, <initial>, <medial> or <final>, or if the tag is <compat> and a letter decomposes to two or "
-        f"more letters, repeatedly; {_QUOTE_TEXT}"
-    ),
-}
-_VECTORS_ID = "b3:0000000000000000000000000000000000000000000000000000000000000000"
-_RULES = {
-    "raw/1": Rules(),
-    "text/1": Rules(line_ends=True),
-    "quote/1": Rules(quote=True),
-    "compat/1": Rules(quote=True, compat=True),
-}
-
-NORMS: Mapping[str, NormEntry] = MappingProxyType(
-    {
-        norm_id: NormEntry(
-            norm_id=norm_id,
-            spec_text=_SPEC_TEXTS[norm_id],
-            unicode_version=UNICODE_VERSION,
-            vectors_id=_VECTORS_ID,
-        )
-        for norm_id in ORDER
-    }
-)
 
 
 class RawRange(NamedTuple):
@@ -141,7 +70,7 @@ class Normalized:
     def __init__(self, raw: str, norm_id: str) -> None:
         self.norm_id = norm_id
         self.raw = raw
-        self._rules = _rules_of(norm_id)
+        self._rules = rules_of(norm_id)
         self._raw_cuts = array("Q", [0])
         self._norm_cuts = array("Q", [0])
         self._units: dict[int, Units | None] = {}
@@ -248,24 +177,6 @@ def trim(quote: str) -> tuple[int, int]:
     """The range of ``quote`` without leading and trailing White_Space and dropped characters."""
     start = len(quote) - len(quote.lstrip(_TRIMMED))
     return start, max(start, len(quote.rstrip(_TRIMMED)))
-
-
-def up_to(norm_id: str) -> tuple[str, ...]:
-    """The registered normalizations from the strictest to ``norm_id``.
-
-    Raises:
-        SchemaError: ``schema.word`` if no normalization has that id.
-    """
-    _rules_of(norm_id)
-    return ORDER[: ORDER.index(norm_id) + 1]
-
-
-def _rules_of(norm_id: str) -> Rules:
-    if norm_id not in _RULES:
-        raise SchemaError(
-            "schema.word", f"expected one of {', '.join(ORDER)}, found another word", at="/normalization"
-        )
-    return _RULES[norm_id]
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:

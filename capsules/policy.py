@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from capsules.arrays import Distinct, itself
-from capsules.canonical import canonical_bytes, parse_strict
+from capsules.canonical import parse_strict
 from capsules.codec import from_value
-from capsules.content_id import content_id
 from capsules.errors import SchemaError
 from capsules.rules import LEVELS, ContentId, Level, Name, PatternRule, Problem, WordRule
 from capsules.runtime import VERSION_PATTERN
@@ -74,8 +73,8 @@ class Policy(Record):
         return next((profile for profile in self.providers if profile.id == name), None)
 
 
-def read_policy(data: bytes) -> tuple[Policy, str]:
-    """A policy and its ContentId.
+def read_policy(data: bytes) -> Policy:
+    """The policy of a file; ``codec.digest_of`` gives its ContentId.
 
     Raises:
         ParseError: What the strict reader refuses.
@@ -87,7 +86,7 @@ def read_policy(data: bytes) -> tuple[Policy, str]:
         raise SchemaError(
             "schema.major.unsupported", f"expected {SCHEMA_ID}, found {ascii(found)[:80]}", at="/schema_id"
         )
-    return from_value(Policy, value), content_id(canonical_bytes(value))
+    return from_value(Policy, value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,4 +128,6 @@ def _levels(profile: ProviderProfile, levels: Iterable[str]) -> Iterator[Problem
     highest = LEVELS.index(profile.max_level)
     for level in sorted(set(levels), key=LEVELS.index):
         if LEVELS.index(level) > highest:
-            yield Problem("label.flow.denied", "/evidence_capsule_refs", f"at most {profile.max_level}", level)
+            yield Problem(
+                "label.flow.denied", "/evidence_capsule_refs", f"at most {profile.max_level}", level
+            )

@@ -7,9 +7,6 @@
    it is never moved to another place in silence.
 3. ``absent`` with ``quote.inside_character``, if all occurrences begin or end inside a raw character.
 4. ``elided``, ``stitched`` (``capsules.quote_pieces``), ``near`` if asked for, ``absent``.
-
-A claimed position is that of the quote as given or of the quote as trimmed. A prefix and a suffix are
-what stands beside the quote as given; they are compared under the normalization of the match.
 """
 
 from __future__ import annotations
@@ -17,7 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from capsules.levenshtein import best_match, edits
-from capsules.normalization import Normalized, RawRange, normalize, trim, up_to
+from capsules.norm_registry import up_to
+from capsules.normalization import Normalized, RawRange, normalize, trim
+from capsules.quote_ask import Ask, Context, context_of
 from capsules.quote_pieces import Elision, find_elided, find_stitched, has_mark, with_gaps
 from capsules.quote_tokens import cuts_token
 from capsules.quote_verdict import QuoteVerdict, Range
@@ -26,69 +25,6 @@ from capsules.unicode_tables import has_unassigned
 
 LISTED = 1000
 _NEAR_SHARE = 5  # near: at most one edit in five code points
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ask:
-    """A trimmed quote and where it is claimed to stand."""
-
-    quote: str
-    lead: str = ""
-    trail: str = ""
-    start: int | None = None
-    end: int | None = None
-    prefix: str = ""
-    suffix: str = ""
-    shown: tuple[Range, ...] | None = None
-
-    @property
-    def claims(self) -> bool:
-        return self.start is not None or self.end is not None
-
-    def is_shown(self, raw: RawRange) -> bool:
-        """Whether a range lies inside what is shown of the source."""
-        return self.shown is None or any(low <= raw.start and raw.end <= high for low, high in self.shown)
-
-    def claimed(self, norm: Normalized, start: int, end: int, raw: RawRange) -> Range | None:
-        """The raw range of an occurrence as claimed; ``None`` if it is claimed to stand elsewhere."""
-        for before, after in ((0, 0), (len(self.lead), len(self.trail))):
-            if _is_at(norm, self.start, before, start) and _is_at(norm, self.end, -after, end):
-                return (
-                    raw.start if self.start is None else self.start + before,
-                    raw.end if self.end is None else self.end - after,
-                )
-        return None
-
-
-def _is_at(norm: Normalized, claimed: int | None, shift: int, position: int) -> bool:
-    if claimed is None:
-        return True
-    raw = claimed + shift
-    return 0 <= claimed <= len(norm.raw) and 0 <= raw <= len(norm.raw) and norm.to_normalized(raw) == position
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """What must stand around a normalized range: texts that include its two ends, and offsets."""
-
-    before: str
-    before_size: int | None
-    after: str
-    after_size: int | None
-
-    def holds(self, text: str, start: int, end: int) -> bool:
-        if self.before_size is None or self.after_size is None:
-            return False
-        left, right = start - self.before_size, end - self.after_size
-        return left >= 0 and text.startswith(self.before, left) and text.startswith(self.after, right)
-
-
-def _context(ask: _Ask, first: str, last: str, norm_id: str) -> _Context:
-    """The context of a quote whose first and last pieces are given."""
-    prefix, suffix = ask.prefix + ask.lead, ask.trail + ask.suffix
-    before = normalize(prefix + first, norm_id)
-    after = normalize(last + suffix, norm_id)
-    return _Context(before.text, before.to_normalized(len(prefix)), after.text, after.to_normalized(len(last)))
 
 
 @dataclass(slots=True)
@@ -141,7 +77,7 @@ def match_quote(
     """
     norm_ids = up_to(normalization)
     lead, stop = trim(quote)
-    ask = _Ask(
+    ask = Ask(
         quote=quote[lead:stop],
         lead=quote[:lead],
         trail=quote[stop:],
@@ -162,9 +98,11 @@ def match_quote(
 
 
 def _exact(
-    index: SourceIndex, ask: _Ask, norm_ids: tuple[str, ...], place: str, codes: set[str]
+    index: SourceIndex, ask: Ask, norm_ids: tuple[str, ...], place: str, codes: set[str]
 ) -> QuoteVerdict | None:
     """Classes 2 and 3; ``None`` if the quote occurs nowhere."""
+    if index.rules_out(ask.quote, norm_ids[-1]):
+        return None
     seen: tuple[str, str] | None = None
     mismatch: str | None = None
     inside: RawRange | None = None
@@ -190,11 +128,11 @@ def _exact(
     return None
 
 
-def _look_up(norm: Normalized, needle: str, ask: _Ask) -> _Found:
+def _look_up(norm: Normalized, needle: str, ask: Ask) -> _Found:
     """All occurrences under one normalization, and the first two that stand as claimed."""
     found = _Found()
     asks_context = bool(ask.prefix or ask.suffix)
-    context: _Context | None = None
+    context: Context | None = None
     for at in starts(norm.text, needle):
         raw = norm.to_raw(at, at + len(needle))
         if not ask.is_shown(raw):
@@ -210,7 +148,7 @@ def _look_up(norm: Normalized, needle: str, ask: _Ask) -> _Found:
             continue
         found.claim_held = True
         if asks_context:
-            context = context or _context(ask, ask.quote, ask.quote, norm.norm_id)
+            context = context or context_of(ask, ask.quote, ask.quote, norm.norm_id)
             if not context.holds(norm.text, at, at + len(needle)):
                 continue
         found.chosen.append(claimed)
@@ -236,7 +174,7 @@ def _exact_verdict(text: str, norm_id: str, found: _Found, place: str, codes: se
 
 
 def _elided(
-    index: SourceIndex, ask: _Ask, norm_ids: tuple[str, ...], place: str, codes: set[str]
+    index: SourceIndex, ask: Ask, norm_ids: tuple[str, ...], place: str, codes: set[str]
 ) -> QuoteVerdict | None:
     elision = find_elided(index, ask.quote, norm_ids, ask.is_shown) if has_mark(ask.quote) else None
     if elision is None:
@@ -263,12 +201,12 @@ def _cuts(text: str, ranges: tuple[RawRange, ...]) -> bool:
     return any(cuts_token(text, raw.start, raw.end) for raw in ranges)
 
 
-def _misplaced(norm: Normalized, elision: Elision, ask: _Ask) -> str | None:
+def _misplaced(norm: Normalized, elision: Elision, ask: Ask) -> str | None:
     """The code of a claim or context that an elided quote does not have."""
     whole = RawRange(elision.ranges[0].start, elision.ranges[-1].end, True)
     if ask.claimed(norm, elision.start, elision.end, whole) is None:
         return "span.exact.mismatch"
-    context = _context(ask, elision.pieces[0], elision.pieces[-1], elision.norm_id)
+    context = context_of(ask, elision.pieces[0], elision.pieces[-1], elision.norm_id)
     if not context.holds(norm.text, elision.start, elision.end):
         return "span.context.mismatch"
     return None
@@ -276,7 +214,7 @@ def _misplaced(norm: Normalized, elision: Elision, ask: _Ask) -> str | None:
 
 def _inexact(
     index: SourceIndex,
-    ask: _Ask,
+    ask: Ask,
     norm_id: str,
     place: str,
     codes: set[str],

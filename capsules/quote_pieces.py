@@ -77,9 +77,7 @@ def _too_short(piece: str) -> bool:
     return len(piece) < ELIDED_CHARS and len(_WORD.findall(piece)) < ELIDED_WORDS
 
 
-def _in_order(
-    norm: Normalized, needles: list[str], is_shown: IsShown
-) -> list[tuple[int, int, RawRange]]:
+def _in_order(norm: Normalized, needles: list[str], is_shown: IsShown) -> list[tuple[int, int, RawRange]]:
     """The leftmost clean place of each needle after the one before; empty if one has none."""
     found: list[tuple[int, int, RawRange]] = []
     position = 0
@@ -118,9 +116,7 @@ def find_stitched(norm: Normalized, quote: str, is_shown: IsShown) -> tuple[RawR
     return tuple(raw for _, raw in pieces) if len(pieces) > 1 else None
 
 
-def _longest_pieces(
-    norm: Normalized, quote: str, is_shown: IsShown
-) -> Iterator[tuple[str, RawRange] | None]:
+def _longest_pieces(norm: Normalized, quote: str, is_shown: IsShown) -> Iterator[tuple[str, RawRange] | None]:
     """The longest pieces from the left; a last ``None`` where one would be too short."""
     rest = quote
     while rest:

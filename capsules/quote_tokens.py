@@ -37,7 +37,7 @@ def _joined(text: str, position: int) -> bool:
     """Whether the characters on both sides of a position belong to one token."""
     left = _visible(text, position - 1, -1)
     right = _visible(text, position, 1)
-    if not (0 <= left and right < len(text)):
+    if left < 0 or right >= len(text):
         return False
     if text[left] in _DECIMAL:
         left = _visible(text, left - 1, -1)

@@ -8,23 +8,18 @@
 * ``valid`` covers every check but those of ``AUTHORIZATION``; ``authorized`` covers those too and is
   null where one lacked its input. The two are never mixed.
 * Rows name ids, pointers, digests, counts and words of closed lists; never a text of the evidence.
-* ``registry_id`` pins the meaning of the codes: the ContentId of the canonical registry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
-from capsules.canonical import canonical_bytes, parse_strict
-from capsules.codes import CODES, kind_of
-from capsules.content_id import content_id
+from capsules.codes import kind_of
 from capsules.errors import SchemaError
 from capsules.rules import Problem
 
-SCHEMA_ID = "validation-report/1"
 STAGES = ("bytes", "parse", "schema", "resolve", "policy", "render")
 INPUT = "input"
 
@@ -146,7 +141,9 @@ class ValidationReport:
         found = {row.check for row in self.checks}
         lacking = [check for check in CHECKS if check not in found]
         if lacking:
-            raise SchemaError("report.incomplete", f"expected a row for every check, found none for {lacking}")
+            raise SchemaError(
+                "report.incomplete", f"expected a row for every check, found none for {lacking}"
+            )
         verdict = _verdict(self.checks)
         if (self.valid, self.authorized, self.stage_reached) != verdict:
             raise SchemaError(
@@ -241,52 +238,3 @@ class Ledger:
     def failed(self, stage: str) -> bool:
         """Whether a check of this stage failed."""
         return stage in self._failed
-
-
-@cache
-def registry_id() -> str:
-    """ContentId of the canonical code registry."""
-    return content_id(canonical_bytes(dict(CODES)))
-
-
-def report_value(report: ValidationReport) -> dict[str, Any]:
-    """The report as JSON; a row's keys without a value are left out."""
-    names = ("check", "result", "code", "record", "at", "expected", "actual", "blocked_by")
-    return {
-        "schema_id": SCHEMA_ID,
-        "subject": report.subject,
-        "now": report.now,
-        "policy_id": report.policy_id,
-        "registry_id": registry_id(),
-        "valid": report.valid,
-        "authorized": report.authorized,
-        "stage_reached": report.stage_reached,
-        "checks": [
-            {name: value for name in names if (value := getattr(row, name)) is not None}
-            for row in report.checks
-        ],
-    }
-
-
-def report_bytes(report: ValidationReport) -> bytes:
-    """The canonical bytes of a report."""
-    return canonical_bytes(report_value(report))
-
-
-def read_report(data: bytes) -> ValidationReport:
-    """A report from its bytes.
-
-    Raises:
-        ParseError: What the strict reader refuses.
-        SchemaError: ``report.incomplete``: a check without a row, a row with a code of the wrong
-            kind, a verdict that does not follow from the rows, or another registry.
-    """
-    value = parse_strict(data, max_items=1_000_000)
-    try:
-        rest = dict(value) if isinstance(value, dict) else {}
-        head = (rest.pop("schema_id"), rest.pop("registry_id"))
-        if head != (SCHEMA_ID, registry_id()):
-            raise SchemaError("report.incomplete", f"expected {(SCHEMA_ID, registry_id())}, found {head}")
-        return ValidationReport(checks=tuple(Check(**row) for row in rest.pop("checks")), **rest)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise SchemaError("report.incomplete", f"expected the fields of {SCHEMA_ID}, found {error}") from None

@@ -14,7 +14,9 @@ from collections.abc import Callable
 RUNTIME = "1.0.0"
 VERSION_PATTERN = r"[0-9]{1,9}(\.[0-9]{1,9}){0,2}"
 
-_OPERATORS: dict[str, Callable[[object, object], bool]] = {
+_Version = tuple[int, ...]
+
+_OPERATORS: dict[str, Callable[[_Version, _Version], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<=": operator.le,
@@ -26,7 +28,7 @@ _COMPARISON = re.compile(rf"(==|!=|<=|>=|<|>)({VERSION_PATTERN})")
 _NAME = "capsules"
 
 
-def _version(text: str) -> tuple[int, ...]:
+def _version(text: str) -> _Version:
     numbers = [int(part) for part in text.split(".")]
     return tuple(numbers + [0] * (3 - len(numbers)))
 

@@ -1,13 +1,15 @@
 """Where sentences begin and end, in Latin, CJK, Arabic, Indic and Thai text.
 
 A sentence ends
-* at a blank line, at the end of a line that a list item or heading follows, and at the end of the text;
-* after ``。！？｡`` and other stops that no script uses inside a word, with closing quotes and brackets;
+* at a blank line, before and after a heading line (``#``), before a list item, and at the end of the text;
+* after ``。！？؟۔।`` and other stops of which no script makes abbreviations, with the closing quotes and
+  brackets that follow; a full-width full stop between two digits is none;
 * after ``.``, ``!``, ``?``, ``…`` with closing quotes and brackets, when white space follows and what
-  comes then is no lower-case letter. A full stop after an abbreviation, an initial or the number of a list
-  item ends no sentence; after an abbreviation that may end one (``etc.``, ``U.S.``), it does before a
-  word that often begins one;
-* in Thai, at white space between two Thai characters (Thai writes no full stop).
+  comes then is no lower-case letter;
+* but not after a full stop behind an abbreviation, an initial, dotted letters or the number of a list
+  item. Where such an abbreviation may end a sentence (``etc.``, ``U.S.``), it does before a word that
+  often begins one (``capsules.sentence_words``);
+* in Thai, which writes no full stop, at white space between two Thai characters.
 
 Spans are trimmed of white space, never empty, and together hold all text that is not white space.
 """
@@ -17,26 +19,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from capsules.sentence_words import MAY_END, NEVER_ENDS, STARTERS
+from capsules.sentence_words import BEFORE_NUMBER, MAY_END, NEVER_ENDS, STARTERS
 from capsules.unicode_tables import WHITE_SPACE, category
 
-_SPACE = f"[{WHITE_SPACE}]"
-_CLOSERS = "\"'”’»›)\\]}）］】〉》」』〕"
-_OPENERS = "\"'“‘«‹(\\[{（［【〈《「『〔¿¡*_"
-# Stops that end a sentence whatever follows.
-_HARD = "。｡！？؟۔।॥։።፧።។៕။༎"
+_CLOSERS = "'”’»›)\\]}）］】〉》」』〕"
+_OPENERS = "\"'“‘«‹([{（［【〈《「『〔¿¡*_"
+_HARD = "。｡！？؟۔।॥։።፧។៕༎．"
 _SOFT = ".!?…"
-_BLANK_LINE = re.compile(rf"\n[{WHITE_SPACE}]*\n|[\u2029\x0c]")
-_NEW_ITEM = re.compile(rf"\n(?={_SPACE}*(?:[-*•‣◦–—]|#{{1,6}}|\d{{1,3}}[.)]|[a-z]\)){_SPACE})")
-_THAI_GAP = re.compile(r"(?<=[\u0e01-\u0e45\u0e47-\u0e5b])[ \u00a0\u200b]+(?=[\u0e01-\u0e5b])")
 _STOP = re.compile(
-    rf"(?P<hard>[{_HARD}．]+[{_HARD}{_SOFT}．]*[{_CLOSERS}]*)|(?P<soft>[{_SOFT}]+[{_HARD}{_SOFT}]*[{_CLOSERS}]*)(?={_SPACE})"
+    rf"(?P<hard>[{_HARD}][{_HARD}{_SOFT}]*[{_CLOSERS}]*)(?P<quote>\"?)"
+    rf"|(?P<soft>[{_SOFT}][{_HARD}{_SOFT}]*)[{_CLOSERS}\"]*(?=[{WHITE_SPACE}]|\Z)"
 )
-_BEFORE_STOP = re.compile(rf"[^{WHITE_SPACE}{_OPENERS}]*\Z")
-_NEXT = re.compile(rf"[{WHITE_SPACE}{_OPENERS}]*")
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_LIST_NUMBER = re.compile(rf"(?:\A|\n){_SPACE}*(?:\d{{1,3}}|[A-Za-z])\Z")
-_INITIALS = re.compile(r"(?:[^\W\d_]\.?-?)*[^\W\d_]\Z")
+_THAI_GAP = re.compile(rf"(?<=[\u0e01-\u0e2e\u0e30-\u0e45\u0e47-\u0e5b])[{WHITE_SPACE}]+(?=[\u0e01-\u0e5b])")
+_HEADING = re.compile(rf"[{WHITE_SPACE}]*#{{1,6}}[{WHITE_SPACE}]")
+_ITEM = re.compile(rf"[{WHITE_SPACE}]*(?:[-*+•‣◦–—]|\d{{1,3}}[.)]|[A-Za-z]\))[{WHITE_SPACE}]")
+_TOKEN_EDGE = re.compile(f"[{re.escape(WHITE_SPACE + _OPENERS)}]")
+_SKIPPED = frozenset(WHITE_SPACE + _OPENERS)
+_WORD = re.compile(r"[^\W\d_]+")
+_LIST_NUMBER = re.compile(rf"[{WHITE_SPACE}]*(?:\d{{1,3}}|[A-Za-z])\Z")
+_DOTTED_LETTERS = re.compile(r"(?:[^\W\d_][.\-]+)*[^\W\d_]\Z")
+_LONGEST_TOKEN = 40  # longer tokens are no abbreviations
 
 
 def split_sentences(text: str, lang: str | None = None) -> list[tuple[int, int]]:
@@ -44,15 +46,86 @@ def split_sentences(text: str, lang: str | None = None) -> list[tuple[int, int]]
 
     Args:
         text: Any text.
-        lang: A language tag. Only ``th`` changes anything: white space before a digit or a Latin
-            letter that follows Thai ends a sentence, too. Everything else is told by the script.
+        lang: A language tag. White space between Thai characters counts unless this names another
+            language than Thai; all other rules follow from the script.
     """
+    thai = lang is None or lang.lower().split("-")[0] == "th"
     spans = []
     for start, end in _blocks(text):
+        cuts = {end, *_stops(text, start, end)}
+        if thai:
+            cuts.update(gap.start() for gap in _THAI_GAP.finditer(text, start, end))
         begin = start
-        for cut in sorted({*_stops(text, start, end), *_thai_gaps(text, start, end, lang), end}):
-            span = _trimmed(text, begin, cut)
-            if span:
-                spans.append(span)
+        for cut in sorted(cuts):
+            sentence = text[begin:cut].lstrip(WHITE_SPACE)
+            first = cut - len(sentence)
+            sentence = sentence.rstrip(WHITE_SPACE)
+            if sentence:
+                spans.append((first, first + len(sentence)))
             begin = cut
     return spans
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Stretches that no sentence crosses."""
+    start = position = 0
+    for line in text.splitlines(keepends=True):
+        heading = _HEADING.match(line) is not None
+        if (heading or not line.strip(WHITE_SPACE) or _ITEM.match(line)) and start < position:
+            yield start, position
+            start = position
+        position += len(line)
+        if heading:
+            yield start, position
+            start = position
+    if start < position:
+        yield start, position
+
+
+def _stops(text: str, start: int, end: int) -> Iterator[int]:
+    """Positions after the stops that end a sentence."""
+    begin = start
+    for stop in _STOP.finditer(text, start, end):
+        if stop["soft"]:
+            cut = stop.end() if _soft_ends(text, begin, stop, end) else None
+        else:
+            cut = _hard_end(text, begin, stop)
+        if cut is not None:
+            yield cut
+            begin = cut
+
+
+def _hard_end(text: str, begin: int, stop: re.Match[str]) -> int | None:
+    if (
+        stop["hard"] == "．"
+        and text[begin : stop.start()][-1:].isdigit()
+        and text[stop.end() :][:1].isdigit()
+    ):
+        return None
+    closes = text.count('"', begin, stop.start()) % 2 == 1
+    return stop.end() if closes else stop.end("hard")
+
+
+def _soft_ends(text: str, begin: int, stop: re.Match[str], end: int) -> bool:
+    following = stop.end()
+    while following < end and text[following] in _SKIPPED:
+        following += 1
+    if following == end:
+        return True
+    if category(text[following]) == "Ll":
+        return False
+    before = text[max(begin, stop.start() - _LONGEST_TOKEN) : stop.start()]
+    return stop["soft"] != "." or not _abbreviates(before, text, following, end)
+
+
+def _abbreviates(before: str, text: str, following: int, end: int) -> bool:
+    """Whether a full stop after ``before`` and followed by what stands at ``following`` ends no sentence."""
+    token = _TOKEN_EDGE.split(before)[-1].lower()
+    if token in NEVER_ENDS or _LIST_NUMBER.match(before):
+        return True
+    if token in BEFORE_NUMBER:
+        return text[following].isdigit()
+    if token not in MAY_END and not _DOTTED_LETTERS.match(token):
+        return False
+    word = _WORD.match(text, following, end)
+    return not (word and word.group().lower() in STARTERS and text[word.end() : word.end() + 1] != ".")

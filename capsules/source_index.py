@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 
 from capsules.normalization import Normalized, normalize
-from capsules.unicode_tables import WHITE_SPACE, category
+from capsules.unicode_tables import WHITE_SPACE, category, joining_pattern
 
-_HYPHEN_BREAK = re.compile(f"[-\u2010\u00ad][{WHITE_SPACE}]*[\\n\\r\\x0b\\x0c\\x85\u2028\u2029][{WHITE_SPACE}]*")
+_HYPHEN_BREAK = re.compile(
+    f"[-\u2010\u00ad][{WHITE_SPACE}]*[\\n\\r\\x0b\\x0c\\x85\u2028\u2029][{WHITE_SPACE}]*"
+)
 
 
 class SourceIndex:
@@ -22,10 +24,11 @@ class SourceIndex:
         text: The raw text.
     """
 
-    __slots__ = ("_dehyphenated", "_normalized", "text")
+    __slots__ = ("_dehyphenated", "_joinless", "_normalized", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._joinless: bool | None = None
         self._normalized: dict[str, Normalized] = {}
         self._dehyphenated: dict[str, str] = {}
 
@@ -38,6 +41,17 @@ class SourceIndex:
         if norm_id not in self._normalized:
             self._normalized[norm_id] = normalize(self.text, norm_id)
         return self._normalized[norm_id]
+
+    def rules_out(self, quote: str, norm_id: str) -> bool:
+        """Whether a trimmed quote is seen, by one ``find``, to occur under no normalization up to one.
+
+        Where no character joins the one before it, cutting a text never changes its normalization, so
+        what occurs under one normalization occurs under all more lenient ones. Elsewhere a normalized
+        text may lose what its raw text has: ``e`` in U+0065 U+0301.
+        """
+        if self._joinless is None:
+            self._joinless = self.text.isascii() or joining_pattern(compat=True).search(self.text) is None
+        return self._joinless and normalize(quote, norm_id).text not in self.normalized(norm_id).text
 
     def holds_dehyphenated(self, quote: str, norm_id: str) -> bool:
         """Whether source and quote agree once words broken by a hyphen at a line end are joined."""

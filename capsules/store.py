@@ -21,6 +21,18 @@ from capsules.errors import StoreError
 MAX_OBJECT_BYTES = 64 << 20
 
 
+class DigestMismatchError(StoreError):
+    """Stored bytes have another id than the one that they are stored under.
+
+    Attributes:
+        actual: The id that they have.
+    """
+
+    def __init__(self, expected: str, actual: str) -> None:
+        super().__init__("bytes.digest.mismatch", f"expected {expected}, found bytes of {actual}")
+        self.actual = actual
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedBytes:
     """Bytes together with the id that they were found to have.
@@ -30,7 +42,7 @@ class VerifiedBytes:
         data: The bytes.
 
     Raises:
-        StoreError: ``bytes.digest.mismatch``, on construction with bytes of another id.
+        DigestMismatchError: On construction with bytes of another id.
     """
 
     id: str
@@ -39,7 +51,7 @@ class VerifiedBytes:
     def __post_init__(self) -> None:
         actual = content_id(self.data)
         if actual != self.id:
-            raise StoreError("bytes.digest.mismatch", f"expected {self.id}, found bytes of {actual}")
+            raise DigestMismatchError(self.id, actual)
 
 
 class Store(Protocol):

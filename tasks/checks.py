@@ -52,6 +52,7 @@ def _problems(spec: TaskSpec, data: TaskData) -> Iterator[str]:
     if not is_content_id(data.content_digest):
         yield f"expected a content digest b3:<64 hex>, found {data.content_digest!r}"
     seen: set[str] = set()
+    sound: set[SourceDoc] = set()  # most samples share their documents: each is read once
     for sample in (*data.examples, *data.samples):
         name = sample.input.sample_id
         if name in seen:
@@ -59,11 +60,11 @@ def _problems(spec: TaskSpec, data: TaskData) -> Iterator[str]:
         seen.add(name)
         if sample.input.project != spec.project:
             yield f"sample {name!r}: expected the project {spec.project!r}, found {sample.input.project!r}"
-        for problem in _sample_problems(sample):
+        for problem in _sample_problems(sample, sound):
             yield f"sample {name!r}: {problem}"
 
 
-def _sample_problems(sample: Sample) -> Iterator[str]:
+def _sample_problems(sample: Sample, sound: set[SourceDoc]) -> Iterator[str]:
     docs = {doc.doc_id: doc for doc in sample.input.sources}
     if len(docs) < len(sample.input.sources):
         yield "doc_ids are not unique"
@@ -73,7 +74,9 @@ def _sample_problems(sample: Sample) -> Iterator[str]:
         yield f"as_of is no time: {sample.input.as_of!r}"
     yield from _text_problems(sample.input.question, "question")
     for doc in sample.input.sources:
-        yield from _doc_problems(doc)
+        if doc not in sound:
+            yield from _doc_problems(doc)
+            sound.add(doc)
     for pair in sample.input.contradictions:
         yield from _range_problems((pair.left, pair.right), docs, "contradiction")
     yield from _range_problems(sample.input.required, docs, "required")
@@ -93,7 +96,7 @@ def _range_problems(ranges: tuple[TextRange, ...], docs: dict[str, SourceDoc], w
         if doc is None:
             yield f"{what}: unknown document {one.doc_id!r}"
         elif not 0 <= one.start < one.end <= len(doc.text):
-            yield f"{what}: [{one.start}, {one.end}) is no range of {one.doc_id!r} ({len(doc.text)} code points)"
+            yield f"{what}: [{one.start}, {one.end}) is no range of {one.doc_id!r}, {len(doc.text)} long"
 
 
 def _doc_problems(doc: SourceDoc) -> Iterator[str]:

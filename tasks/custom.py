@@ -80,7 +80,7 @@ def _path(spec: TaskSpec) -> Path:
     file = option(spec, "file", "")
     if not file:
         raise TaskError(
-            f"task {spec.name}: expected task.options.file, a JSON Lines file of own data (docs/own-data.md), "
+            f"task {spec.name}: expected task.options.file, a JSON Lines file (docs/own-data.md), "
             "absolute or below task.data_dir; found none"
         )
     return find_file(spec, data_folder(spec, file) or Path(), (file,), file)

@@ -156,6 +156,7 @@ class _Maker:
         self, rows: tuple[SquadRow, ...], contexts: Contexts, spec: TaskSpec, naming: Naming
     ) -> None:
         self._rows, self._contexts, self._spec, self._naming = rows, contexts, spec, naming
+        self._sources: dict[int, SourceDoc] = {}  # samples share them
 
     def sample(self, index: int, numbers: tuple[int, ...]) -> Sample:
         row, own = self._rows[index], self._contexts.of_row[index]
@@ -179,8 +180,10 @@ class _Maker:
         )
 
     def _source(self, number: int) -> SourceDoc:
+        if number in self._sources:
+            return self._sources[number]
         first = self._rows[self._contexts.first_row[number]]
-        return SourceDoc(
+        self._sources[number] = SourceDoc(
             doc_id=self._doc_id(number),
             text=first.context,
             title=first.title,
@@ -188,6 +191,7 @@ class _Maker:
             license=self._naming.license,
             project=self._spec.project,
         )
+        return self._sources[number]
 
     def _doc_id(self, number: int) -> str:
         return f"{self._naming.dataset}-context-{number + 1:04d}"

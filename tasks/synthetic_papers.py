@@ -72,14 +72,16 @@ class Writer:
         self._latest_year = latest_year
         self._told: set[str] = set()
 
-    def write(self, kind: str, place: Place, statements: tuple[Statement, ...], slots: dict[str, str]) -> Paper:
+    def write(
+        self, kind: str, place: Place, statements: tuple[Statement, ...], slots: dict[str, str]
+    ) -> Paper:
         """Write a paper.
 
         Args:
             kind: One of ``OPENERS``.
             place: What it is about.
             statements: What it must state.
-            slots: Fixed values of slots (``year``, ``month``, ``date``, ``org``).
+            slots: Further slots (``own_year``, ``own_month``, ``date``, ``org``).
         """
         fill = {
             "name": place.name,
@@ -103,10 +105,11 @@ class Writer:
         words = sum(len(text.split()) for text in told)
         asides: list[str] = []
         for aside in self._draw.shuffled(pool):
-            more = len(aside.split())
-            if words < wanted and words + more <= MOST_WORDS - 4 and aside not in self._told:
+            written = aside.format_map(fill)
+            more = len(written.split())
+            if words < wanted and words + more <= MOST_WORDS and aside not in self._told:
                 self._told.add(aside)
-                asides.append(aside.format_map(fill))
+                asides.append(written)
                 words += more
         return asides
 

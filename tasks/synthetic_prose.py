@@ -3,7 +3,7 @@
 *Leads* put a statement into its document: what holds now, what a newer or older record says, what
 held until a notice ran out, what a plan intends, what somebody else assumes. They are the cue by
 which a careful reader can tell the right statement from the wrong one; none of them names an
-answer. Slots: ``{name}`` ``{it}`` ``{place}`` ``{person}`` ``{year}`` ``{date}`` ``{org}``.
+answer. ``{own_year}`` and ``{own_month}`` are the paper's own, ``{year}`` is any earlier one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,16 @@ PLACES = (
     ("Żabnica", "zabnica"),
     ("Highmoor", "highmoor"),
 )
-NATIVE_NAMES = ("灯台岬", "北浜", "المنارة", "القصر القديم", "松山", "산마루", "Старая Пристань", "Παλιό Λιμάνι")
+NATIVE_NAMES = (
+    "灯台岬",
+    "北浜",
+    "المنارة",
+    "القصر القديم",
+    "松山",
+    "산마루",
+    "Старая Пристань",
+    "Παλιό Λιμάνι",
+)
 # Foreign projects: an id and the name in running text.
 PARTNERS = (
     ("coast-trust", "Coast Trust"),
@@ -52,18 +61,24 @@ PARTNERS = (
     ("heritage-lab", "Heritage Lab"),
 )
 
-CURRENT = ("", "", "According to the current guide, ", "As the present record has it, ", "By this year’s list, ")
+CURRENT = (
+    "",
+    "",
+    "According to the current guide, ",
+    "As the present record has it, ",
+    "By this year’s list, ",
+)
 NEWER = (
-    "A new check in {month} {year} showed that ",
-    "The corrected record of {year} says that ",
-    "After a recount in {month} {year} the entry reads that ",
-    "Measured and looked up again in {year}, the record is clear that ",
+    "A new check in {own_month} {own_year} showed that ",
+    "The corrected record of {own_year} says that ",
+    "After a recount in {own_month} {own_year} the entry reads that ",
+    "Measured and looked up again in {own_year}, the record is clear that ",
 )
 OLDER = (
-    "The {year} handbook states that ",
-    "According to the inventory of {year}, ",
-    "An older sheet, printed in {year}, says that ",
-    "In the register of {year} it is written that ",
+    "The {own_year} handbook states that ",
+    "According to the inventory of {own_year}, ",
+    "An older sheet, printed in {own_year}, says that ",
+    "In the register of {own_year} it is written that ",
 )
 STALE = ("Until {date}, ", "For the period that ends on {date}, ", "This notice, valid to {date}, says that ")
 DRAFT = (
@@ -92,14 +107,14 @@ OPENERS = {
         "The notes below describe the daily round at {name}.",
     ),
     "register": (
-        "This entry on {name} was copied from the register of {year}.",
-        "The following was set down about {name} in {year}.",
-        "In {year} a clerk from {place} described {name} as follows.",
+        "This entry on {name} was copied from the register of {own_year}.",
+        "The following was set down about {name} in {own_year}.",
+        "In {own_year} a clerk from {place} described {name} as follows.",
     ),
     "survey": (
-        "In {year} a small team went over {name} with fresh eyes.",
-        "This is the summary of the {year} review of {name}.",
-        "{name} was looked at again in {year}, and the findings are below.",
+        "In {own_year} a small team went over {name} with fresh eyes.",
+        "This is the summary of the {own_year} review of {name}.",
+        "{name} was looked at again in {own_year}, and the findings are below.",
     ),
     "notice": (
         "Notice to all who use {name}.",
@@ -120,9 +135,9 @@ OPENERS = {
 TITLES = {
     "guide": "{name}: a guide",
     "handbook": "{name}: staff handbook",
-    "register": "{name}: register of {year}",
-    "survey": "{name}: review of {year}",
-    "notice": "{name}: notice of {year}",
+    "register": "{name}: register of {own_year}",
+    "survey": "{name}: review of {own_year}",
+    "notice": "{name}: notice of {own_year}",
     "memo": "{name}: memorandum",
     "partner": "{org} on {name}",
 }
@@ -138,6 +153,11 @@ ASIDES = {
         "Wet coats may be dried in the passage but not on the heaters.",
         "Groups that arrive without booking are welcome as long as somebody is free to go round with them.",
         "Dr. {person} must be told at once if a child is hurt.",
+        "The alarm is tested on the first of the month; warn the neighbours beforehand.",
+        "Tea money goes into the tin with the dent.",
+        "Anyone who works alone should leave a note with {person} before going up.",
+        "In frost, let the outside tap drip – a cracked pipe cost us a whole spring in {year}.",
+        "The log is written in ink, in full sentences, and signed.",
     ),
     "register": (
         "The clerk adds that the approach was muddy and the welcome warm.",
@@ -147,6 +167,11 @@ ASIDES = {
         "Repairs to the roof were put off, as the carpenter {person} had broken his arm.",
         "The copy was compared with the original in {place} and found complete.",
         "Of {it} itself little more is said than that it was in fair order.",
+        "The writer complains of the price of lamp oil and of the dialect of {place}.",
+        "A pressed fern has left its outline across the lower half of the sheet.",
+        "Witnesses to the entry were {person} and a pedlar who could not write.",
+        "Nothing is said of the cellar, though it must have existed by then.",
+        "The heading is in red, the rest in a brown that was once black.",
     ),
     "survey": (
         "The team stayed for four days and lodged in {place}.",
@@ -156,6 +181,11 @@ ASIDES = {
         "Photographs of every side of {it} were taken in even light.",
         "One instrument failed in the rain; its readings have been left out.",
         "A lidar scan (±2 mm) will be added when the files have been cleaned.",
+        "Every corner was marked with a brass nail, and the nails were left in place.",
+        "A drone was tried but frightened the swallows – the pole camera did as well.",
+        "The draft was read by {person} and by two reviewers from {place}.",
+        "Uncertain readings are set in grey, and there are few of them.",
+        "Weather was kind on three days out of four.",
     ),
     "notice": (
         "We ask for your patience and will take this sheet down when it is out of date.",
@@ -165,6 +195,11 @@ ASIDES = {
         "The side path stays open, and so does the picnic lawn.",
         "Please keep dogs on a lead while the fence is being mended.",
         "No other change is planned, whatever the signpost says.",
+        "The work is paid for by the parish of {place}, to whom many thanks.",
+        "Signs in three languages, among them {native}, have been ordered.",
+        "Parents may wait in the porch when it rains.",
+        "If in doubt, ask {person}, who has the keys.",
+        "We are sorry for the noise of the compressor.",
     ),
     "memo": (
         "Nothing in it has been decided, and nothing in it should be quoted.",
@@ -174,6 +209,11 @@ ASIDES = {
         "A short paper on staffing – two posts, perhaps three – will follow.",
         "Minutes of the closed session are kept apart from the others.",
         "If the press should ring, please say that the matter is still open.",
+        "The option of doing nothing has been costed too; see the second annex.",
+        "{person} abstained and asked that this be minuted.",
+        "A friendly architect in {place} has seen the sketches – nobody else has.",
+        "The figures were prepared in haste and will be checked.",
+        "Copies are numbered and should be returned.",
     ),
     "partner": (
         "The file has not been checked against the owner’s papers.",
@@ -183,5 +223,10 @@ ASIDES = {
         "Letters about this page are read but rarely answered.",
         "A scale model of {it}, in lime wood, stands in the lobby.",
         "Its members visited in {year} and were shown round by {native_person}.",
+        "Corrections are welcome, the page says, and there is a form for them.",
+        "The text exists in several languages, in one of which the name is given as {native}.",
+        "Much of it follows a brochure that was printed in {place}.",
+        "A reader from abroad, {native_person}, sent the photograph at the top.",
+        "It has been copied to other pages many times.",
     ),
 }

@@ -171,8 +171,8 @@ FERRY = Domain(
         ),
         Fact(
             value=Number(low=11, high=39, form="{n}\u00a0m", scale=1),
-            clauses=("the hull of {name} draws {v}", "{name} has a draught of {v}"),
-            questions=("What is the draught of the hull of {name}?",),
+            clauses=("the hull of {name} draws {v} when laden", "{name} has a draught of {v} when laden"),
+            questions=("What is the draught of {name} when laden?",),
         ),
         Fact(
             value=Number(low=8, high=64, form="{n} cars"),
@@ -243,10 +243,10 @@ MILL = Domain(
         Fact(
             value=Number(low=21, high=68, form="{n}\u00a0m", scale=1),
             clauses=(
-                "the water at {name} falls {v} to the wheel",
-                "the wheel of {name} has a fall of water of {v}",
+                "the water at {name} falls {v} to the wheel in spring",
+                "the wheel of {name} has a fall of water of {v} in spring",
             ),
-            questions=("How far does the water at {name} fall to the wheel?",),
+            questions=("How far does the water at {name} fall to the wheel in spring?",),
         ),
         Fact(
             value=Number(low=120, high=640, form="{n}\u00a0kg", step=5),

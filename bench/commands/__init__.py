@@ -43,7 +43,9 @@ def _overrides(parser: argparse.ArgumentParser) -> None:
 
 def _run(parser: argparse.ArgumentParser) -> None:
     _overrides(parser)
-    parser.add_argument("-m", "--multirun", action="store_true", help="sweep: one run a combination of values")
+    parser.add_argument(
+        "-m", "--multirun", action="store_true", help="sweep: one run a combination of values"
+    )
 
 
 def _one_run(parser: argparse.ArgumentParser) -> None:
@@ -56,16 +58,25 @@ def _verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--now", metavar="TIME", help="judge validity at this time (YYYY-MM-DDTHH:MM:SSZ)")
 
 
+def _store_of(parser: argparse.ArgumentParser) -> None:
+    where = "the run whose store holds a digest (default: latest)"
+    parser.add_argument("--run", dest="run_name", metavar="RUN", default="latest", help=where)
+
+
 def _show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="RUN|DIGEST", help=f"{RUN_HELP}; or the b3:... of a capsule")
-    parser.add_argument("--run", dest="run_name", metavar="RUN", default="latest", help="where a DIGEST is stored")
+    parser.add_argument(
+        "--run", dest="run_name", metavar="RUN", default="latest", help="where a DIGEST is stored"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
 
 
 def _explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("left", metavar="A", help="a capsule file, or a digest (with --run)")
     parser.add_argument("right", metavar="B", help="the other one")
-    parser.add_argument("--run", dest="run_name", metavar="RUN", default="latest", help="where digests are stored")
+    parser.add_argument(
+        "--run", dest="run_name", metavar="RUN", default="latest", help="where digests are stored"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
 
 

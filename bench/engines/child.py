@@ -2,12 +2,14 @@
 
 Rules of this module:
 
-- The child leads a session of its own, writes its output to a file (never a pipe that somebody would have to drain) and
-  talks over two pipes of its own (``protocol``).
-- Every question has a time limit. A child that dies, hangs, or answers out of turn is ended with its whole session before
-  the error is raised, and the error shows the last lines of its log.
-- After any error, an interrupt included, the child is unusable: a half-read answer must never be taken for the next one.
-- Linux kills the child when the *thread* that started it ends (``PR_SET_PDEATHSIG``): start it from a thread that outlives it.
+- The child leads a session of its own, writes its output to a file (never a pipe that somebody would have
+  to drain) and talks over two pipes of its own (``protocol``).
+- Every question has a time limit. A child that dies, hangs, or answers out of turn is ended with its whole
+  session before the error is raised, and the error shows the last lines of its log.
+- After any error, an interrupt included, the child is unusable: a half-read answer must never be taken for
+  the next one.
+- Linux kills the child when the *thread* that started it ends (``PR_SET_PDEATHSIG``): start it from a
+  thread that outlives it.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from typing import Any
 
 from bench.engines.base import EngineError
 from bench.engines.process import (
+    GRACE_S,
     TMP_PREFIX,
     TOKEN_VARIABLE,
     ProcessRecord,
@@ -97,7 +100,8 @@ class Child:
             what: The act in words, for errors.
 
         Raises:
-            EngineError: The child died, answered nothing in time, or reported a fatal error. It has been ended.
+            EngineError: The child died, answered nothing in time, or reported a fatal error; it
+                has been ended.
         """
         if self._broken is not None:
             raise EngineError(f"the engine is no longer usable: {self._broken}")
@@ -121,7 +125,7 @@ class Child:
         self.close()
         raise EngineError(f"{what}: {problem}. {last_lines(self.log)}")
 
-    def close(self) -> None:
+    def close(self, *, grace_s: float = GRACE_S) -> None:
         """Ends the process with its whole session and removes its temporary folder. May be called again.
 
         Raises:
@@ -130,8 +134,9 @@ class Child:
         if self._broken is None:
             self._broken = "closed"
         if self._process.returncode is None:
-            # The process is not waited for until its session is empty: that keeps its id from being used again.
-            end_group(self._process.pid)
+            # The process is not waited for until its session is empty: that keeps its id from being used
+            # again.
+            end_group(self._process.pid, grace_s=grace_s)
             self._process.wait()
         self._close_pipes()
         remove_tmp(self._tmp_dir)

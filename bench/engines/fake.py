@@ -2,18 +2,21 @@ r"""FakeEngine: the Engine interface without a model, for tests of everything ar
 
 Rules of this module:
 
-- It says what it is: ``info.fake`` is True, its name is ``fake``, its profile has no weights. It runs only when a config
-  names it; nothing falls back to it.
-- Its cache is a model of its own, not the predictor's: it keeps whole token sequences by salt and measures the longest
-  common prefix token by token. An engine of a test that agreed with the predictor by sharing its code would prove nothing.
-- Its answers are a function of the prompt's ids: a sentence copied from one numbered source, in the form of the contract
-  ``quote``; every fourth one altered, so that scorers see both.
+- It says what it is: ``info.fake`` is True, its name is ``fake``, its profile has no weights. It runs only
+  when a config names it; nothing falls back to it.
+- Its cache is a model of its own, not the predictor's: it keeps whole token sequences by salt and measures
+  the longest common prefix token by token. An engine of a test that agreed with the predictor by sharing
+  its code would prove nothing.
+- Its answers are a function of the prompt's ids: a sentence copied from one numbered source, in the form of
+  the contract ``quote``; every fourth one altered, so that scorers see both.
 - Times are a function of token counts, never of the clock.
-- Faults come from ``EngineSpec.env``, so that an experiment file can script them:
-  ``FAKE_DIE_AT``, ``FAKE_HANG_AT`` (the k-th request since the start, from 1, kills or hangs the engine) ·
-  ``FAKE_ERROR_AT`` (comma-separated k: these requests end in an error) · ``FAKE_REFUSE_RESET`` (``1``: reset is False) ·
-  ``FAKE_LEAK`` (tokens that every request claims to have found in the cache) ·
-  ``FAKE_DELAY_MS`` (real sleep before each wave, for tests that kill the driver)
+- Faults come from ``EngineSpec.env``, so that an experiment file can script them. The k-th request is
+  counted from 1 since the start.
+      FAKE_DIE_AT, FAKE_HANG_AT   k: this request kills or hangs the engine
+      FAKE_ERROR_AT               comma-separated k: these requests end in an error
+      FAKE_REFUSE_RESET           1: a reset is answered False
+      FAKE_LEAK                   tokens that every request claims to have found in the cache besides
+      FAKE_DELAY_MS               real sleep before each wave, for tests that kill the driver
 """
 
 from __future__ import annotations
@@ -54,9 +57,18 @@ class Faults:
             EngineError: An unknown variable or a value that is no number.
         """
         values = dict(env)
-        known = {"FAKE_DIE_AT", "FAKE_HANG_AT", "FAKE_ERROR_AT", "FAKE_REFUSE_RESET", "FAKE_LEAK", "FAKE_DELAY_MS"}
+        known = {
+            "FAKE_DIE_AT",
+            "FAKE_HANG_AT",
+            "FAKE_ERROR_AT",
+            "FAKE_REFUSE_RESET",
+            "FAKE_LEAK",
+            "FAKE_DELAY_MS",
+        }
         if unknown := sorted(set(values) - known):
-            raise EngineError(f"engine.env of the fake engine: unknown {unknown}, expected some of {sorted(known)}")
+            raise EngineError(
+                f"engine.env of the fake engine: unknown {unknown}, expected some of {sorted(known)}"
+            )
         try:
             return cls(
                 die_at=int(values.get("FAKE_DIE_AT", "0")),
@@ -151,7 +163,9 @@ class FakeEngine:
         if self._requests in self._faults.error_at:
             return failed(request, f"scripted error at request {self._requests}")
         if not 0 < len(request.ids) < self._window:
-            return failed(request, f"a prompt of {len(request.ids)} tokens does not fit the window of {self._window}")
+            return failed(
+                request, f"a prompt of {len(request.ids)} tokens does not fit the window of {self._window}"
+            )
         cached = self._look_up(request)
         text, ids, reason = self._completion(request)
         ttft = _QUEUE_US + _PREFILL_US * (len(request.ids) - cached) + _STEP_US
@@ -190,10 +204,10 @@ class FakeEngine:
 
 
 def quote_from_prompt(prompt: str, seed: int) -> str:
-    """An answer in the form of the contract ``quote``: a sentence of one of the prompt's last numbered sources.
+    """An answer in the form of the contract ``quote``: a sentence of one of the prompt's sources.
 
-    Sources are counted back from the end to the last one numbered 1, so that few-shot examples are not quoted. Without any
-    source the answer is empty. One seed in four alters the sentence's last letter.
+    Sources are counted back from the end to the last one numbered 1, so that few-shot examples are not
+    quoted. Without any source the answer is empty. One seed in four alters the sentence's last letter.
     """
     body = prompt.rpartition("\nQuestion:")[0] or prompt
     marks = list(_HEADER.finditer(body))

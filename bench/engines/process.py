@@ -2,12 +2,14 @@
 
 Rules of this module:
 
-- An engine is one session of its own (``start_new_session``): its process id is its session id, and whatever it starts
-  stays in that session. "The engine has ended" means: no living process has that session id.
-- A process id alone proves nothing (ids are used again). A record also holds the start time of the process and the boot
-  it belongs to; for sessions whose first process is gone, a random token in the environment of the others.
-- Ending is always the same: SIGTERM to the first process, at most ``grace_s`` seconds, then SIGKILL to all, then a
-  check that none is left.
+- An engine is one session of its own (``start_new_session``): its process id is its session id, and
+  whatever it starts stays in that session. "The engine has ended" means: no living process has that session
+  id.
+- A process id alone proves nothing (ids are used again). A record also holds the start time of the process
+  and the boot it belongs to; for sessions whose first process is gone, a random token in the environment of
+  the others.
+- Ending is always the same: SIGTERM to the first process, at most ``grace_s`` seconds, then SIGKILL to all,
+  then a check that none is left.
 
 Linux only: ``/proc`` is read.
 """
@@ -108,7 +110,8 @@ def end_stray(record: ProcessRecord, *, grace_s: float = GRACE_S) -> None:
 def end_group(pid: int, *, grace_s: float = GRACE_S) -> None:
     """Ends the session that ``pid`` leads, whole.
 
-    The caller answers for ``pid`` (a child that it has not waited for yet, or a record that ``find_strays`` returned).
+    The caller answers for ``pid`` (a child that it has not waited for yet, or a record that ``find_strays``
+    returned).
 
     Raises:
         EngineError: A process of the session is left after SIGKILL.
@@ -128,7 +131,11 @@ def end_group(pid: int, *, grace_s: float = GRACE_S) -> None:
 def remove_tmp(tmp_dir: str) -> None:
     """Deletes an engine's temporary folder; refuses any path that this module did not name."""
     path = Path(tmp_dir)
-    if path.name.startswith(TMP_PREFIX) and path.parent == Path(tempfile.gettempdir()) and not path.is_symlink():
+    if (
+        path.name.startswith(TMP_PREFIX)
+        and path.parent == Path(tempfile.gettempdir())
+        and not path.is_symlink()
+    ):
         shutil.rmtree(path, ignore_errors=True)
 
 
@@ -144,7 +151,8 @@ def _stat(pid: int) -> _Stat | None:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The second field is the name in parentheses and may hold anything: fields are counted after its last ")".
+    # The second field is the name in parentheses and may hold anything: fields are counted after
+    # its last ")".
     fields = text.rpartition(")")[2].split()
     return _Stat(state=fields[0], session=int(fields[3]), start_ticks=int(fields[19]))
 

@@ -1,14 +1,14 @@
 r"""Messages between the driver and the engine process: one JSON object a line over two pipes.
 
-The driver writes one request and reads one answer; nothing else travels, so the two sides cannot get out of step without
-noticing. stdout and stderr of the engine process are its log and carry no message.
+The driver writes one request and reads one answer; nothing else travels, so the two sides cannot get out of
+step without noticing. stdout and stderr of the engine process are its log and carry no message.
 
-    driver -> engine   {"op": "start", "arguments": {...}} · {"op": "generate", "requests": [...]} · {"op": "reset"}
-                       {"op": "counters"}
+    driver -> engine   {"op": "start", "arguments": {...}} · {"op": "generate", "requests": [...]}
+                       {"op": "reset"} · {"op": "counters"}
     engine -> driver   {"ok": value} · {"fatal": str}      (after ``fatal`` the process ends)
 
-These lines are neither stored nor digested: they are plain JSON (a model may answer with code points that canonical bytes
-refuse).
+These lines are neither stored nor digested: they are plain JSON (a model may answer with code points that
+canonical bytes refuse).
 """
 
 from __future__ import annotations

@@ -36,5 +36,7 @@ def start_engine(start: EngineStart) -> Engine:
     engine = engine_factory(start.spec.name)(start)
     missing = [member for member in _MEMBERS if not hasattr(engine, member)]
     if missing:
-        raise EngineError(f"engine {start.spec.name!r} lacks {', '.join(missing)}: see bench.engines.base.Engine")
+        raise EngineError(
+            f"engine {start.spec.name!r} lacks {', '.join(missing)}: see bench.engines.base.Engine"
+        )
     return engine

@@ -28,8 +28,8 @@ class EngineStart:
         prefix_caching: Whether the engine is built with prefix caching.
         log: File for the engine's output (appended).
         tokenizer: The run's tokenizer; engines that tokenize by themselves ignore it.
-        on_process: Called with the engine's process record as soon as the process exists, before it is ready: write it
-            down, so that a resume finds an engine whose driver was killed.
+        on_process: Called with the engine's process record as soon as the process exists, before it is
+            ready: write it down, so that a resume finds an engine whose driver was killed.
     """
 
     spec: EngineSpec

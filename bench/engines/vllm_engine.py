@@ -1,7 +1,8 @@
 """Real vLLM behind the Engine interface: what is set, and what the started engine is.
 
-One engine is one ``vllm_worker`` process. Everything that decides what is computed is passed explicitly; the environment
-of the process is ours plus ``EngineSpec.env``. No telemetry, no hub: a model is always a folder here.
+One engine is one ``vllm_worker`` process. Everything that decides what is computed is passed explicitly;
+the environment of the process is ours plus ``EngineSpec.env``. No telemetry, no hub: a model is always a
+folder here.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class VllmEngine:
         if not requests:
             return []
         message = {"op": "generate", "requests": [request_to_value(request) for request in requests]}
-        values = self._child.ask(message, limit_s=self._idle_timeout_s, what=f"generating {len(requests)} requests")
+        values = self._child.ask(
+            message, limit_s=self._idle_timeout_s, what=f"generating {len(requests)} requests"
+        )
         results = [result_from_value(value) for value in values]
         expected = [request.request_id for request in requests]
         found = [result.request_id for result in results]
@@ -51,7 +54,9 @@ class VllmEngine:
 
     def reset_prefix_cache(self) -> bool:
         """The engine's own answer: False while anything still uses a block."""
-        return bool(self._child.ask({"op": "reset"}, limit_s=_CONTROL_LIMIT_S, what="resetting the prefix cache"))
+        return bool(
+            self._child.ask({"op": "reset"}, limit_s=_CONTROL_LIMIT_S, what="resetting the prefix cache")
+        )
 
     def counters(self) -> dict[str, int]:
         """``prefix_queries``, ``prefix_hits``, ``prompt_tokens`` in tokens since the warm-up."""
@@ -70,10 +75,13 @@ def start_vllm(start: EngineStart) -> VllmEngine:
         EngineError: A setting is invalid, or the engine did not start (with the last lines of its log).
     """
     if sys.platform != "linux":
-        raise EngineError(f"the vLLM engine needs Linux (found {sys.platform}): its processes are watched through /proc")
+        raise EngineError(
+            f"the vLLM engine needs Linux (found {sys.platform}): its processes are watched through /proc"
+        )
     folder = start.folder
     if folder is None:
         raise EngineError("the vLLM engine needs a model folder: prepare the model first")
+    message = {"op": "start", "arguments": engine_arguments(start, folder)}
     began = time.monotonic()
     child = Child(
         [sys.executable, "-m", "bench.engines.vllm_worker"],
@@ -81,12 +89,16 @@ def start_vllm(start: EngineStart) -> VllmEngine:
         log=start.log,
         on_process=start.on_process,
     )
-    message = {"op": "start", "arguments": engine_arguments(start, folder)}
-    facts = child.ask(message, limit_s=start.spec.start_timeout_s, what="starting the engine")
-    info = _info(start, folder, facts, start_us=round((time.monotonic() - began) * 1_000_000))
-    if info.prefix_caching != start.prefix_caching:
+    try:
+        facts = child.ask(message, limit_s=start.spec.start_timeout_s, what="starting the engine")
+        info = _info(start, folder, facts, start_us=round((time.monotonic() - began) * 1_000_000))
+        if info.prefix_caching != start.prefix_caching:
+            raise EngineError(
+                f"prefix caching: asked for {start.prefix_caching}, the engine has {info.prefix_caching}"
+            )
+    except BaseException:  # Ctrl-C too: the caller has no engine yet that it could close
         child.close()
-        raise EngineError(f"prefix caching: asked for {start.prefix_caching}, the engine has {info.prefix_caching}")
+        raise
     return VllmEngine(child, info, idle_timeout_s=start.spec.idle_timeout_s)
 
 
@@ -135,7 +147,9 @@ def engine_environment(spec: EngineSpec, base: Mapping[str, str]) -> dict[str, s
         "TOKENIZERS_PARALLELISM": "false",
         "PYTHONUNBUFFERED": "1",
         "PYTHONFAULTHANDLER": "1",
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), base.get("PYTHONPATH", "")])),
+        "PYTHONPATH": os.pathsep.join(
+            filter(None, [str(Path(__file__).parents[2]), base.get("PYTHONPATH", "")])
+        ),
     }
     if spec.device == "cpu":
         environment["VLLM_CPU_KVCACHE_SPACE"] = str(spec.kv_space_gib)

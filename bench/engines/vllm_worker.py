@@ -4,12 +4,14 @@
 
 Rules of this module:
 
-- Engine and model run inside this process (``VLLM_ENABLE_V1_MULTIPROCESSING=0``, set by the driver): scheduling is
-  deterministic, first come first served, and nothing can be orphaned.
-- It dies with the driver: SIGKILL by the kernel when the driver dies, and it ends by itself when its pipe is closed.
-- It says what it saw and nothing else: durations come from the engine's own monotonic stamps; unknown is None.
-- Warm-up: random ids under a salt of its own, before ``ready``; the prefix cache is reset afterwards and the counters
-  start at what they then show.
+- Engine and model run inside this process (``VLLM_ENABLE_V1_MULTIPROCESSING=0``, set by the driver):
+  scheduling is deterministic, first come first served, and nothing can be orphaned.
+- It dies with the driver: SIGKILL by the kernel when the driver dies, and it ends by itself when its pipe
+  is closed.
+- It says what it saw and nothing else: durations come from the engine's own monotonic stamps; unknown is
+  None.
+- Warm-up: random ids under a salt of its own, before ``ready``; the prefix cache is reset afterwards and
+  the counters start at what they then show.
 """
 
 from __future__ import annotations
@@ -50,8 +52,8 @@ class Worker:
     """vLLM's offline engine behind the messages of ``protocol``.
 
     Args:
-        arguments: Keyword arguments of ``vllm.LLM``; ``prefix_cache_retention_interval`` is dropped where this vLLM
-            does not know it (there the engine keeps every block, as with None).
+        arguments: Keyword arguments of ``vllm.LLM``; ``prefix_cache_retention_interval`` is dropped where
+            this vLLM does not know it (there the engine keeps every block, as with None).
     """
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
@@ -63,7 +65,7 @@ class Worker:
         self._sampling_params = SamplingParams
         # What a request did wrong; older releases raised plain ValueErrors for it.
         self._refusals = (ValueError, getattr(exceptions, "VLLMClientError", ValueError))
-        self.llm = LLM(**{key: value for key, value in arguments.items() if self._wanted(key)})
+        self.llm: Any = LLM(**{key: value for key, value in arguments.items() if self._wanted(key)})
         self._base: dict[str, int] = dict.fromkeys(_COUNTERS.values(), 0)
 
     def _wanted(self, key: str) -> bool:
@@ -77,8 +79,11 @@ class Worker:
         rng = random.Random(WARM_UP_SALT)
         params = self._sampling_params(temperature=0.0, max_tokens=4, ignore_eos=True)
         for width in (config.scheduler_config.max_num_seqs, 1):
-            prompts = [
-                {"prompt_token_ids": [rng.randrange(vocabulary) for _ in range(n)], "cache_salt": WARM_UP_SALT}
+            prompts: Any = [
+                {
+                    "prompt_token_ids": [rng.randrange(vocabulary) for _ in range(n)],
+                    "cache_salt": WARM_UP_SALT,
+                }
                 for _ in range(width)
             ]
             self.llm.generate(prompts, params, use_tqdm=False)
@@ -93,7 +98,7 @@ class Worker:
 
         engine = self.llm.llm_engine
         config = engine.vllm_config
-        core = engine.engine_core.engine_core
+        core: Any = engine.engine_core.engine_core  # in-process client
         groups = core.scheduler.kv_cache_config.kv_cache_groups
         retention = getattr(config.cache_config, "prefix_cache_retention_interval", None)
         return {

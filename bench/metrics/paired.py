@@ -22,6 +22,7 @@ class Difference:
         n: Pairs compared.
         left_out: Samples that both expect and that lack a value on either side.
         mean: Mean difference, ``None`` without pairs.
+        means: Means of both sides over the same pairs.
         higher, equal, lower: In how many pairs the value is higher than, equal to, lower than the baseline's.
         reason: Why there is no difference, ``None`` where there is one.
     """
@@ -31,6 +32,7 @@ class Difference:
     n: int
     left_out: int
     mean: float | None
+    means: tuple[float, float] | None
     interval: Interval | None
     higher: int
     equal: int
@@ -47,15 +49,16 @@ def differences(pairs: Sequence[tuple[Series, Series]], *, draws: int, seed: int
         seed: Seed of the resampling.
     """
     columns = [_pair(left, right) for left, right in pairs]
-    intervals = bootstrap_means([diffs for diffs, _ in columns], draws=draws, seed=seed)
+    intervals = bootstrap_means([[a - b for a, b in kept] for kept, _ in columns], draws=draws, seed=seed)
     return [
-        _difference(left, right, diffs, left_out, interval)
-        for (left, right), (diffs, left_out), interval in zip(pairs, columns, intervals, strict=True)
+        _difference(left, right, kept, left_out, interval)
+        for (left, right), (kept, left_out), interval in zip(pairs, columns, intervals, strict=True)
     ]
 
 
-def _pair(left: Series, right: Series) -> tuple[list[float], int]:
-    diffs, left_out = [], 0
+def _pair(left: Series, right: Series) -> tuple[list[tuple[float, float]], int]:
+    """Both values of every sample that has them, and how many have not."""
+    kept, left_out = [], 0
     for sample, value in left.values.items():
         if sample not in right.values:
             continue  # a sample that only one side expects is no pair
@@ -63,22 +66,24 @@ def _pair(left: Series, right: Series) -> tuple[list[float], int]:
         if value is None or other is None:
             left_out += 1
         else:
-            diffs.append(value - other)
-    return diffs, left_out
+            kept.append((value, other))
+    return kept, left_out
 
 
 def _difference(
-    left: Series, right: Series, diffs: list[float], left_out: int, interval: Interval | None
+    left: Series, right: Series, kept: list[tuple[float, float]], left_out: int, interval: Interval | None
 ) -> Difference:
-    reason = None
-    if not diffs:
+    n, reason = len(kept), None
+    if not kept:
         reason = left.reason or right.reason or "no sample completed on both sides"
+    diffs = [a - b for a, b in kept]
     return Difference(
         label=left.label,
         baseline=right.label,
-        n=len(diffs),
+        n=n,
         left_out=left_out,
-        mean=fsum(diffs) / len(diffs) if diffs else None,
+        mean=fsum(diffs) / n if kept else None,
+        means=(fsum(a for a, _ in kept) / n, fsum(b for _, b in kept) / n) if kept else None,
         interval=interval,
         higher=sum(d > 0 for d in diffs),
         equal=sum(d == 0 for d in diffs),

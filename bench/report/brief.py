@@ -1,4 +1,7 @@
-"""What the numbers say, in a few sentences made from them: the same sentence for a win and a loss."""
+"""The first numbers that a reader sees: each capsule arm against each naive arm, on the samples of both.
+
+The same words stand beside a win, a loss and a draw.
+"""
 
 from __future__ import annotations
 
@@ -6,60 +9,82 @@ from bench.metrics.bootstrap import Interval
 from bench.metrics.names import METRICS
 from bench.metrics.paired import Difference, differences
 from bench.report import numbers
-from bench.report.view import CellView, RunView, is_upper_bound
+from bench.report.table import Table, Value
+from bench.report.view import CellView, RunView, named
 
-SUBJECTS = ("exact_citation", "tokens_prompt", "silent_omissions", "ttft_us")
-_NAMES = {
-    "exact_citation": "share of exact citations",
-    "tokens_prompt": "prompt tokens a sample",
-    "silent_omissions": "silent omissions a sample",
-    "ttft_us": "time to first token (ms, mean)",
-}
+SUBJECTS = (
+    ("exact_citation", "exact citations (share; higher is better)"),
+    ("tokens_prompt", "prompt tokens a sample (lower is better)"),
+    ("silent_omissions", "silent omissions a sample (lower is better)"),
+    ("ttft_us", "time to first token (ms; lower is better)"),
+)
 
 
-def brief(view: RunView) -> tuple[str, ...]:
-    """One statement a metric and pair of arms, in the reference state."""
+def brief_table(view: RunView) -> Table | None:
+    """Four metrics in the reference state; ``None`` if no capsule arm can be paired with a naive one."""
     spec = view.input.spec
     pairs = [
-        (metric, cell, base)
-        for arm in view.treatments
-        if (cell := view.reference_cell(arm)) is not None
+        (arm, base)
+        for treatment in view.treatments
+        if (arm := view.reference_cell(treatment)) is not None
         for baseline in view.baselines
         if (base := view.reference_cell(baseline)) is not None
-        for metric in SUBJECTS
     ]
-    found = differences(
-        [(view.completed(a, metric), view.completed(b, metric)) for metric, a, b in pairs],
-        draws=spec.bootstrap,
-        seed=spec.seed,
-    )
-    return tuple(
-        _statement(view, metric, a, b, d) for (metric, a, b), d in zip(pairs, found, strict=True) if d.mean is not None
+    if not pairs:
+        return None
+    wanted = [(metric, arm, base) for arm, base in pairs for metric, _ in SUBJECTS]
+    series = [(view.completed(arm, metric), view.completed(base, metric)) for metric, arm, base in wanted]
+    found = differences(series, draws=spec.bootstrap, seed=spec.seed)
+    rows: list[tuple[str, ...]] = []
+    data: list[tuple[Value, ...]] = []
+    names = dict(SUBJECTS)
+    for (metric, arm, base), diff in zip(wanted, found, strict=True):
+        rows.append((_pair_name(arm, base), names[metric], *_shown(metric, diff)))
+        low, high = (diff.interval.low, diff.interval.high) if diff.interval else (None, None)
+        means = diff.means or (None, None)
+        data.append((metric, diff.label, diff.baseline, diff.n, *means, diff.mean, low, high, diff.reason))
+    return Table(
+        name="brief",
+        caption=f"Capsule arms against naive arms, cache state {view.reference_state}, on the same samples.",
+        head=("Comparison", "Metric", "first", "second", "Difference [95 %]", "pairs", "Reading"),
+        rows=tuple(rows),
+        data_head=(
+            "metric",
+            "cell_id",
+            "baseline",
+            "n",
+            "mean",
+            "mean_baseline",
+            "difference",
+            "low",
+            "high",
+            "reason",
+        ),
+        data=tuple(data),
+        right=frozenset({2, 3, 5}),
+        groups=1,
+        notes=("Means over the samples that both arms completed. All comparisons stand further down.",),
     )
 
 
-def _statement(view: RunView, metric: str, cell: CellView, base: CellView, diff: Difference) -> str:
+def _pair_name(arm: CellView, base: CellView) -> str:
+    return f"{named(arm.arm)} against {base.arm.arm_id}"
+
+
+def _shown(metric: str, diff: Difference) -> tuple[str, ...]:
     unit = METRICS[metric].unit
-    name = f"{cell.arm.arm_id} (upper bound: it sees gold)" if is_upper_bound(cell.arm) else cell.arm.arm_id
+    if diff.mean is None or diff.means is None:
+        return "", "", diff.reason or "", "", ""
+    left, right = (numbers.in_unit(unit, value) for value in diff.means)
     change = numbers.with_interval(numbers.difference(unit, diff.mean), unit, diff.interval)
-    return (
-        f"{_NAMES[metric]}, {cell.state}: {name} {_value(view, cell, metric)}, "
-        f"{base.arm.arm_id} {_value(view, base, metric)}; difference {change} on {diff.n:,} samples: "
-        f"{_reading(diff.interval)}."
-    )
-
-
-def _value(view: RunView, cell: CellView, metric: str) -> str:
-    summary = view.summary(cell.cell_id, metric)
-    value = summary.headline if METRICS[metric].bounded else summary.mean_ok
-    return numbers.in_unit(METRICS[metric].unit, value)
+    return left, right, change, f"{diff.n:,}", _reading(diff.interval)
 
 
 def _reading(interval: Interval | None) -> str:
     if interval is None:
-        return "too few samples for an interval"
+        return "too few samples"
     if interval.flat:
-        return "the same difference on every sample"
+        return "the same on every sample"
     if interval.low <= 0 <= interval.high:
-        return "the interval holds zero, this run does not tell the arms apart"
+        return "not told apart"
     return "higher" if interval.low > 0 else "lower"

@@ -1,18 +1,19 @@
-"""The order of a report: what ran, what went wrong, promises, then the numbers and the answers behind them."""
+"""The order of a report: what ran, what went wrong, promises, numbers, the answers behind them."""
 
 from __future__ import annotations
 
 from bench.report import pictures
-from bench.report.brief import brief
+from bench.report.brief import brief_table
 from bench.report.definitions import metrics_table
-from bench.report.document import Block, Commands, Document, Facts, Items, Paragraph, Section
+from bench.report.document import Block, Commands, Document, Facts, Paragraph, Section
 from bench.report.examples import RULE, examples
 from bench.report.facts import fake_engines, what_ran, what_went_wrong
 from bench.report.figure_style import Drawn
 from bench.report.promises import promise_table
 from bench.report.tables_cost import latency_table, outputs_table, tokens_table
+from bench.report.tables_differences import differences_table
 from bench.report.tables_evidence import omissions_table, recall_table
-from bench.report.tables_quality import answers_table, arms_table, differences_table
+from bench.report.tables_quality import answers_table, arms_table
 from bench.report.view import RunView, is_upper_bound
 
 
@@ -21,56 +22,61 @@ def compose(view: RunView) -> Document:
     return Document(
         title=f"Capsule bench: {view.input.spec.experiment}",
         sections=(
-            Section(anchor="run", title="What ran", blocks=(*_warnings(view), Facts(pairs=tuple(what_ran(view))))),
-            Section(anchor="health", title="What went wrong", blocks=(Facts(pairs=tuple(what_went_wrong(view))),)),
+            Section(
+                anchor="run", title="What ran", blocks=(*_warnings(view), Facts(pairs=tuple(what_ran(view))))
+            ),
+            Section(
+                anchor="health", title="What went wrong", blocks=(Facts(pairs=tuple(what_went_wrong(view))),)
+            ),
             Section(anchor="brief", title="In brief", blocks=_brief(view)),
             Section(anchor="promises", title="The promises, one by one", blocks=_promises(view)),
             Section(anchor="arms", title="Arms side by side", blocks=_arms(view)),
             Section(anchor="differences", title="Paired differences", blocks=_differences(view)),
-            Section(anchor="evidence", title="Evidence: what was sent, what was left out", blocks=_evidence(view)),
+            Section(
+                anchor="evidence", title="Evidence: what was sent, what was left out", blocks=_evidence(view)
+            ),
             Section(anchor="tokens", title="Tokens", blocks=(pictures.tokens(view), tokens_table(view))),
-            Section(anchor="latency", title="Latency by cache state", blocks=(pictures.ttft(view), latency_table(view))),
+            Section(
+                anchor="latency",
+                title="Latency by cache state",
+                blocks=(pictures.ttft(view), latency_table(view)),
+            ),
             *_outputs(view),
             Section(anchor="answers", title="Some answers", blocks=(Paragraph(text=RULE), *examples(view))),
             Section(anchor="metrics", title="What the metrics mean", blocks=(metrics_table(),)),
             Section(anchor="rederive", title="How to derive this report again", blocks=_rederive(view)),
         ),
-    )  # fmt: skip
+    )
 
 
 def _warnings(view: RunView) -> list[Block]:
     warnings: list[Block] = []
-    fakes = fake_engines(view)
+    fakes = ", ".join(dict.fromkeys(fake_engines(view)))
     if fakes:
-        warnings.append(
-            Paragraph(
-                text=f"FAKE ENGINE: {', '.join(dict.fromkeys(fakes))} is no model. No number here says anything about one.",
-                warning=True,
-            )
-        )
-    void = [row.cell_id for row in view.input.cells if row.void]
+        text = f"FAKE ENGINE: {fakes} is no model. No number here says anything about one."
+        warnings.append(Paragraph(text=text, warning=True))
+    void = ", ".join(dict.fromkeys(row.cell_id for row in view.input.cells if row.void))
     if void:
-        warnings.append(
-            Paragraph(
-                text=f"VOID CELLS: {', '.join(dict.fromkeys(void))}. The engine's counters contradict the cache state; "
-                "these cells have no numbers.",
-                warning=True,
-            )
+        text = (
+            f"VOID CELLS: {void}. The engine's counters contradict the cache state; what rests on "
+            "their answers has no number."
         )
+        warnings.append(Paragraph(text=text, warning=True))
     return warnings
 
 
 def _brief(view: RunView) -> tuple[Block, ...]:
-    statements = brief(view)
-    if not statements:
-        return (Paragraph(text=f"No capsule arm and naive arm share the cache state {view.reference_state}."),)
-    note = "Each difference is paired by sample; brackets hold its 95 % bootstrap interval."
-    return (Items(items=statements), Paragraph(text=note))
+    table = brief_table(view)
+    if table is None:
+        text = f"No capsule arm and naive arm share the cache state {view.reference_state}."
+        return (Paragraph(text=text),)
+    return (table,)
 
 
 def _promises(view: RunView) -> tuple[Block, ...]:
     text = (
-        f"Each number is a mean over samples with its n and 95 % interval, in the cache state {view.reference_state} "
+        f"Each number is a mean over samples with its n and 95 % interval, in the cache state "
+        f"{view.reference_state} "
         "unless the row says otherwise; the last columns are paired differences against the naive arms. "
         "What a run cannot show is not measured here, with the reason."
     )
@@ -107,14 +113,14 @@ def _rederive(view: RunView) -> tuple[Block, ...]:
     run = view.input.manifest.get("run_id") or "RUN"
     return (
         Paragraph(
-            text="Every number comes from stored rows and stored sources; no model is needed to derive it again."
+            text="Every number comes from stored rows and sources; no model is needed to derive it again."
         ),
         Commands(
             lines=(
-                f"capsule-bench verify {run}     # digests, records, scores and report against what is stored",
-                f"capsule-bench rescore {run}    # scores.parquet again from answers and sources",
-                f"capsule-bench report {run}     # this report again, byte for byte under the same package versions",
-                f"capsule-bench run experiment={view.input.spec.experiment}    # the experiment again",
+                f"capsule-bench verify {run}    # digests, records, scores and report, as stored",
+                f"capsule-bench rescore {run}   # the scores again, from stored answers and sources",
+                f"capsule-bench report {run}    # this report again, byte for byte (same package versions)",
+                f"capsule-bench run experiment={view.input.spec.experiment}   # the experiment again",
             )
         ),
     )

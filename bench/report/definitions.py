@@ -10,7 +10,8 @@ from bench.report.table import Table
 def metrics_table() -> Table:
     """Every metric: unit, direction, what it is, what it is a share of."""
     rows = tuple(
-        (spec.name, shown_unit(spec.unit), spec.direction, spec.definition, spec.denominator) for spec in METRICS.values()
+        (spec.name, shown_unit(spec.unit), spec.direction, spec.definition, spec.denominator)
+        for spec in METRICS.values()
     )
     return Table(
         name="metrics",

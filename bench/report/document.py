@@ -20,13 +20,6 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Items:
-    """A list of short statements."""
-
-    items: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """Label and value, one a line."""
 
@@ -59,7 +52,7 @@ class Example:
     answers: tuple[ShownAnswer, ...]
 
 
-Block = Paragraph | Items | Facts | Commands | Example | Table | Drawn
+Block = Paragraph | Facts | Commands | Example | Table | Drawn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

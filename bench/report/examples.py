@@ -13,8 +13,10 @@ from bench.report.visible import clipped
 from bench.scorers.judge import JudgedQuote
 
 RULE = (
-    "Chosen by rule, not by hand: in plan order the first two samples where every arm's answer is exact, the first "
-    "two where arms differ, and the first two where no arm's answer is exact. Invisible characters are written out."
+    "Chosen by rule, not by hand: in plan order the first two samples where every arm's answer "
+    "is exact, the first "
+    "two where arms differ, and the first two where no arm's answer is exact. Invisible "
+    "characters are written out."
 )
 _EACH = 2
 _LIMIT = 600
@@ -52,7 +54,9 @@ def _answer(view: RunView, sample_id: str, cell: CellView) -> ShownAnswer:
     exchange = view.exchange(sample_id, cell.cell_id, "quality")
     quotes = view.judged(sample_id, cell)
     if exchange is None or quotes is None:
-        row = next((r for r in view.metric_rows(cell.cell_id, "exact_citation") if r.sample_id == sample_id), None)
+        row = next(
+            (r for r in view.metric_rows(cell.cell_id, "exact_citation") if r.sample_id == sample_id), None
+        )
         why = "no answer" if row is None else f"{row.status}: {row.code}"
         return ShownAnswer(cell=cell.label, text=None, verdicts=(why,))
     names = {doc.number: doc.doc_id for doc in _shown(view, sample_id, cell)}
@@ -67,6 +71,10 @@ def _shown(view: RunView, sample_id: str, cell: CellView):  # type: ignore[no-un
 
 def _verdict(quote: JudgedQuote, names: dict[int, str]) -> str:
     verdict = "exact" if quote.exact else "not exact"
-    cited = "cites no source" if quote.number is None else f"cites [{quote.number}] {names.get(quote.number, '')}".rstrip()
+    cited = (
+        "cites no source"
+        if quote.number is None
+        else f"cites [{quote.number}] {names.get(quote.number, '')}".rstrip()
+    )
     codes = f"; {', '.join(quote.codes)}" if quote.codes else ""
     return f"{verdict}: {quote.match}, place {quote.place}, {cited}{codes}"

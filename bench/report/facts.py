@@ -5,10 +5,11 @@ Every fact comes from the stored rows or the manifest; what the manifest lacks i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.metrics.summary import reasons
+from bench.records import ScoreRow
 from bench.report.numbers import count_of
 from bench.report.view import RunView
 
@@ -56,7 +57,7 @@ def what_ran(view: RunView) -> list[Fact]:
         ("Packages", _pairs(_mapping(manifest, "packages"))),
         ("Code", f"{_text(code, 'commit')}{_dirty(code)}"),
         ("Configuration digest", _text(manifest, "config_digest")),
-        ("Judged at", _text(manifest, "now")),
+        ("Validity judged at", _text(manifest, "now")),
         ("Seed", f"{spec.seed}; {spec.bootstrap:,} bootstrap resamples"),
     ]
 
@@ -77,7 +78,10 @@ def what_went_wrong(view: RunView) -> list[Fact]:
         ("Latency requests with errors", _errors(latency)),
         ("Prompts that could not be built", _listed(failed)),
         ("Void cells", _listed(void)),
-        ("Refused data rows", _listed([f"{row.row}: {row.code}, {row.reason}" for row in view.input.refused])),
+        (
+            "Refused data rows",
+            _listed([f"{row.row}: {row.code}, {row.reason}" for row in view.input.refused]),
+        ),
         ("Predicted = measured cached tokens", _agreement(predictions)),
         ("Requests without a prediction", _counts(predictions.nulls)),
         ("Requests without a measurement", f"{predictions.unmeasured:,}"),
@@ -90,7 +94,9 @@ def what_went_wrong(view: RunView) -> list[Fact]:
 
 def compare_predictions(view: RunView) -> Predictions:
     """Predicted against measured cached tokens."""
-    equal, unmeasured, mismatches, nulls = 0, 0, [], {}
+    equal, unmeasured = 0, 0
+    mismatches: list[str] = []
+    nulls: dict[str, int] = {}
     for (sample, cell, phase), request in view.index.requests.items():
         exchange = view.exchange(sample, cell, phase)
         if request.predicted_cached is None:
@@ -121,7 +127,7 @@ def _agreement(predictions: Predictions) -> str:
     return text
 
 
-def _errors(rows: Sequence) -> str:  # type: ignore[type-arg]
+def _errors(rows: Sequence[ScoreRow]) -> str:
     bad = [row for row in rows if row.status == "error"]
     text = count_of(len(bad), len(rows))
     return f"{text}: {_counts(reasons(bad))}" if bad else text
@@ -177,5 +183,5 @@ def _text(value: Mapping[str, object], key: str) -> str:
 
 
 def _pairs(values: Mapping[str, object]) -> str:
-    pairs: Iterable[str] = (f"{key} {_text(values, key)}" for key in sorted(values))
-    return ", ".join(pairs) or NOT_RECORDED
+    shown = {key: "none" if values[key] is None else _text(values, key) for key in sorted(values)}
+    return ", ".join(f"{key} {text}" for key, text in shown.items()) or NOT_RECORDED

@@ -6,8 +6,9 @@ Rules of this module:
   tokens; none means good or bad. Shape, hatching or a label always says the same as the colour.
 * The same values give the same bytes: no dates, salted SVG ids, no global matplotlib state.
 * Matplotlib is imported inside functions only: importing the report costs nothing.
-* In the SVG of the HTML page ink, grid and paper become CSS variables, so that one picture serves
-  light and dark pages; ids get the figure's name, so that pictures share a page.
+* In the SVG of the HTML page all colours become CSS variables, so that one picture serves
+  light and dark pages; its text stays text (readable aloud, searchable) in a font of the same
+  widths; ids get the figure's name, so that pictures share a page.
 """
 
 from __future__ import annotations
@@ -24,14 +25,21 @@ if TYPE_CHECKING:
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B0A400", "#7F7F7F")
 MARKERS = {"off": "o", "cold": "s", "primed": "D"}
-HATCHES = ("", "////", "....", "xxxx")
+HATCHES = ("", "//", "...", "xx")
 INK, GRID, PAPER = "#1c1c1a", "#d9d8d3", "#fefefd"
-_CSS = {INK: "var(--ink)", GRID: "var(--grid)", PAPER: "var(--paper)"}
+_CSS = {
+    INK: "var(--ink)",
+    GRID: "var(--grid)",
+    PAPER: "var(--paper)",
+    **{colour: f"var(--colour-{i})" for i, colour in enumerate(PALETTE)},
+}
+_FONTS = ("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")  # Verdana: the same widths
 WIDTH = 6.5  # inches: the text width of most papers
 
 _RC: dict[Any, Any] = {
+    "text.parse_math": False,  # an arm named $x$ is a name, not a formula
     "svg.hashsalt": "capsule-bench",
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "pdf.fonttype": 42,
     "font.family": ["DejaVu Sans"],
     "font.size": 8.5,
@@ -107,7 +115,8 @@ def _inline(name: str, title: str, alt: str, svg: str) -> str:
     body = re.sub(r'\b(id=")', rf"\g<1>{name}-", body)
     body = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", body)
     for colour, variable in _CSS.items():
-        body = body.replace(colour, variable)
+        body = body.replace(colour.lower(), variable)
+    body = body.replace(*_FONTS)
     head, rest = body.split(">", 1)
     head = re.sub(r' (?:width|height)="[^"]*"', "", head)
     label = f'<title id="{name}-title">{_escaped(title)}</title><desc id="{name}-desc">{_escaped(alt)}</desc>'
@@ -132,6 +141,11 @@ def blank(
 def colour_of(names: tuple[str, ...], name: str) -> str:
     """The colour of ``name``, by its place in ``names``."""
     return PALETTE[names.index(name) % len(PALETTE)]
+
+
+def beside(ax: Axes, x: float, y: float, text: str) -> None:
+    """A small label just right of a point; the gap is no space, which SVG would drop."""
+    ax.annotate(text, (x, y), xytext=(3, 0), textcoords="offset points", va="center", ha="left", fontsize=7.5)
 
 
 def label_rows(ax: Axes, labels: list[str]) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from bench.metrics.bootstrap import Interval
 from bench.report import figure_style as style
 from bench.report import numbers
+from bench.report.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,10 +53,19 @@ class Bars:
     parts: tuple[float | None, ...]
 
 
-def estimates(rows: Sequence[Estimate], *, unit: str, axis: str, signed: bool) -> Figure:
-    """Points with 95 % intervals, one row a cell; signed ones stand around a zero line."""
+def estimates(
+    rows: Sequence[Estimate], groups: tuple[str, ...], *, unit: str, axis: str, signed: bool
+) -> Figure:
+    """Points with 95 % intervals, one row a cell; signed ones stand around a zero line.
+
+    Args:
+        rows: What to draw, from top to bottom.
+        groups: All arms of the run: an arm has one colour in all figures.
+        unit: Unit of the values, for their labels.
+        axis: Label of the horizontal axis.
+        signed: Whether values are differences.
+    """
     figure, (ax,) = style.blank(0.75 + 0.27 * max(len(rows), 2))
-    groups = tuple(dict.fromkeys(row.group for row in rows))
     style.label_rows(ax, [row.label for row in rows])
     for y, row in enumerate(rows):
         colour = style.colour_of(groups, row.group)
@@ -83,10 +93,9 @@ def _extent(row: Estimate) -> tuple[float, ...]:
     return edges if row.value is None else (*edges, row.value)
 
 
-def scatter(rows: Sequence[Points], *, axis: str) -> Figure:
+def scatter(rows: Sequence[Points], groups: tuple[str, ...], *, axis: str) -> Figure:
     """Every observation as a point, the median as a bar with its value (milliseconds)."""
     figure, (ax,) = style.blank(0.75 + 0.3 * max(len(rows), 2))
-    groups = tuple(dict.fromkeys(row.group for row in rows))
     style.label_rows(ax, [row.label for row in rows])
     for y, row in enumerate(rows):
         colour = style.colour_of(groups, row.group)
@@ -127,22 +136,26 @@ def stacked(rows: Sequence[Bars], classes: Sequence[str], *, axis: str) -> Figur
         for y, (left, width) in enumerate(zip(lefts, widths, strict=True)):
             if width > 0.07 * longest:
                 box = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.2}
-                ax.text(left + width / 2, y, numbers.amount(width), ha="center", va="center", bbox=box)
+                text = _short(width)
+                ax.text(left + width / 2, y, text, ha="center", va="center", bbox=box, fontsize=7.5)
     for y, row in enumerate(rows):
         if all(part is None for part in row.parts):
-            ax.text(0, y, " no value", va="center")
+            style.beside(ax, 0, y, "no value")
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     ax.set_xlabel(axis)
     figure.legend(loc="outside upper center", ncols=len(classes), frameon=False, handlelength=1.4)
     return figure
 
 
-def waterfall(panels: Mapping[str, Sequence[tuple[str, float, float]]], *, axis: str) -> Figure:
+def waterfall(
+    panels: Mapping[str, Sequence[tuple[str, float, float]]], groups: tuple[str, ...], *, axis: str
+) -> Figure:
     """From candidates to sent, a panel an arm.
 
     Args:
         panels: Arm -> steps (name, tokens, items); the first and the last are totals, those between
             are what was dropped. All arms have the same steps.
+        groups: All arms of the run.
         axis: Label of the horizontal axis.
     """
     columns = min(len(panels), 2)
@@ -152,7 +165,7 @@ def waterfall(panels: Mapping[str, Sequence[tuple[str, float, float]]], *, axis:
     widest = max((tokens for steps_ in panels.values() for _, tokens, _ in steps_), default=0) or 1
     for ax, (i, (arm, steps_)) in zip(axes, enumerate(panels.items()), strict=False):
         style.label_rows(ax, [name for name, _, _ in steps_])
-        colour, at = style.PALETTE[i % len(style.PALETTE)], 0.0
+        colour, at = style.colour_of(groups, arm), 0.0
         for y, (_, tokens, items) in enumerate(steps_):
             total = y in (0, len(steps_) - 1)
             at = tokens if total else at - tokens
@@ -168,12 +181,18 @@ def waterfall(panels: Mapping[str, Sequence[tuple[str, float, float]]], *, axis:
                 linewidth=0.8,
             )
             sign = "" if total or not tokens else "−"
-            text = f" {sign}{numbers.amount(tokens)} ({numbers.amount(items)})"
-            ax.text(left + tokens, y, text, va="center", ha="left", fontsize=7.5)
-        ax.set_title(arm)
+            text = f"{sign}{_short(tokens)} ({_short(items)})" if tokens or items else "0"
+            style.beside(ax, left + tokens, y, text)
+        ax.set_title(visible(arm))
         ax.set_xlim(0, 1.42 * widest)
         ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        ax.set_xlabel(axis)
+        if i >= len(panels) - columns:
+            ax.set_xlabel(axis)
     for ax in axes[len(panels) :]:
         ax.set_visible(False)
     return figure
+
+
+def _short(value: float) -> str:
+    """A label of at most four digits: decimals only where they are seen."""
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"

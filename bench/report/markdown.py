@@ -8,7 +8,6 @@ from bench.report.document import (
     Document,
     Example,
     Facts,
-    Items,
     Paragraph,
     ShownAnswer,
 )
@@ -30,8 +29,6 @@ def _block(block: Block) -> str:
     match block:
         case Paragraph():
             return f"> **{markdown(block.text)}**" if block.warning else markdown(block.text)
-        case Items():
-            return "\n".join(f"- {markdown(item)}" for item in block.items)
         case Facts():
             return "\n".join(["| | |", "| --- | --- |", *(_fact(*pair) for pair in block.pairs)])
         case Commands():

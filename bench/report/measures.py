@@ -22,6 +22,8 @@ from bench.report.view import CellView, RunView
 from bench.scorers.edits import EditCounts, check_edits
 from bench.specs import ArmSpec
 
+BuildValue = Callable[[BuildRow, SampleRow], float | None]
+
 _MAPPED = frozenset({"bos", "prefix", "header", "item", "tail", "volatile"})
 
 
@@ -70,14 +72,12 @@ def of_metric(view: RunView, promise: str, name: str, metric: str) -> Measure:
     )
 
 
-def of_builds(view: RunView, value: Callable[[BuildRow, SampleRow], float | None]) -> dict[str, Series]:
+def of_builds(view: RunView, value: BuildValue) -> dict[str, Series]:
     """One value a built prompt, by arm; a prompt that could not be built has none."""
     return {arm.arm_id: _build_series(view, arm, value) for arm in view.arms}
 
 
-def _build_series(
-    view: RunView, arm: ArmSpec, value: Callable[[BuildRow, SampleRow], float | None]
-) -> Series:
+def _build_series(view: RunView, arm: ArmSpec, value: BuildValue) -> Series:
     values: dict[str, float | None] = {}
     for sample_id in view.sample_ids:
         build = view.build(sample_id, arm.arm_id)
@@ -104,15 +104,39 @@ def unexplained_evidence(build: BuildRow, _: SampleRow) -> float | None:
     return abs(build.stages[0].tokens - omitted - build.stages[-1].tokens)
 
 
-def shown_of(build: BuildRow, documents: tuple[str, ...]) -> int:
-    """Code points of the named documents that the prompt shows."""
-    return sum(e - s for shown in build.shown if shown.doc_id in documents for s, e in shown.ranges)
+def denied_documents(sample: SampleRow) -> tuple[str, ...]:
+    """Documents that may not be shown: too private, or of a foreign project."""
+    return sample.denied
+
+
+def expired_documents(sample: SampleRow) -> tuple[str, ...]:
+    """Documents that are no longer valid at the sample's date."""
+    return sample.expired
+
+
+def shown_of(documents: Callable[[SampleRow], tuple[str, ...]]) -> BuildValue:
+    """Code points that a prompt shows of the sample's named documents."""
+
+    def value(build: BuildRow, sample: SampleRow) -> float:
+        named = documents(sample)
+        return float(
+            sum(end - start for doc in build.shown if doc.doc_id in named for start, end in doc.ranges)
+        )
+
+    return value
 
 
 def of_cells(
-    view: RunView, state: str, value: Callable[[str, CellView], float | None]
+    view: RunView, state: str, value: Callable[[str, CellView], float | None], *, needs: str | None = None
 ) -> dict[str, Series] | None:
-    """One value a sample of each arm's cell in ``state``; ``None`` without such a cell."""
+    """One value a sample of each arm's cell in ``state``; ``None`` without such a cell.
+
+    Args:
+        view: The run.
+        state: Whose cells are looked at.
+        value: The value of a sample in a cell.
+        needs: A second cache state that an arm must have.
+    """
     cells = {cell.arm.arm_id: cell for cell in view.cells if cell.state == state}
     if not cells:
         return None
@@ -121,6 +145,8 @@ def of_cells(
         cell = cells.get(arm.arm_id)
         if cell is None:
             series[arm.arm_id] = absent(arm.arm_id, f"no cell {arm.arm_id}.{state}")
+        elif needs is not None and needs not in arm.caches:
+            series[arm.arm_id] = absent(arm.arm_id, f"no cell {arm.arm_id}.{needs}")
         elif (cell.cell_id, "quality") in view.index.void:
             series[arm.arm_id] = absent(arm.arm_id, f"{cell.cell_id} is void")
         else:

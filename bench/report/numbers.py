@@ -8,6 +8,7 @@ from __future__ import annotations
 from bench.metrics.bootstrap import Interval
 
 MISSING = "–"
+_TOGETHER = "\u00a0"  # no line break inside an interval
 
 
 def share(value: float | None) -> str:
@@ -16,10 +17,10 @@ def share(value: float | None) -> str:
 
 
 def amount(value: float | None) -> str:
-    """Tokens, items: whole numbers as such, means with one decimal."""
+    """Mean tokens, items, code points: one decimal below 1,000, none above."""
     if value is None:
         return MISSING
-    return _signed_minus(f"{value:,.0f}" if value == int(value) else f"{value:,.1f}")
+    return _signed_minus(f"{value:,.1f}" if abs(value) < 1000 else f"{value:,.0f}")
 
 
 def milliseconds(microseconds: float | None) -> str:
@@ -45,7 +46,8 @@ def interval(unit: str, limits: Interval | None) -> str:
     """``[low, high]``, with a dagger where all values were equal; empty without an interval."""
     if limits is None:
         return ""
-    return f"[{in_unit(unit, limits.low)}, {in_unit(unit, limits.high)}]" + ("†" if limits.flat else "")
+    text = f"[{in_unit(unit, limits.low)},{_TOGETHER}{in_unit(unit, limits.high)}]"
+    return f"{text}†" if limits.flat else text
 
 
 def with_interval(text: str, unit: str, limits: Interval | None) -> str:

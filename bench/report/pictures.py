@@ -8,8 +8,9 @@ from bench.report import figure_style as style
 from bench.report import figures
 from bench.report.figure_style import Drawn
 from bench.report.tables_cost import latency_values, token_means
+from bench.report.tables_differences import all_differences
 from bench.report.tables_evidence import SILENT, Flow, flows
-from bench.report.tables_quality import all_differences, headline_intervals
+from bench.report.tables_quality import headline_intervals
 from bench.report.view import RunView
 
 
@@ -36,9 +37,13 @@ def exactness(view: RunView) -> Drawn:
         "Share of exact citations by arm and cache state, with 95 % bootstrap intervals. "
         + "; ".join(f"{r.label} {r.value:.3f}" for r in rows if r.value is not None),
         lambda: figures.estimates(
-            rows, unit="share", axis="exact_citation, headline over all expected samples (share, 95 % interval)", signed=False
+            rows,
+            _arms(view),
+            unit="share",
+            axis="exact_citation: headline over all expected samples, 95 % interval",
+            signed=False,
         ),
-    )  # fmt: skip
+    )
 
 
 def exactness_differences(view: RunView) -> Drawn | None:
@@ -51,7 +56,7 @@ def exactness_differences(view: RunView) -> Drawn | None:
             state=groups[d.label].state,
             value=d.mean,
             interval=d.interval,
-            note=f"n={d.n:,}" if d.mean is not None else d.reason or "",
+            note=f"n={d.n:,}" if d.mean is not None else "no pairs",
         )
         for _, d in all_differences(view, ("exact_citation",))
     ]
@@ -60,10 +65,14 @@ def exactness_differences(view: RunView) -> Drawn | None:
     return style.draw(
         "differences",
         "Paired differences in exactness",
-        "Difference in exact_citation on the same samples, with 95 % bootstrap intervals; zero is no difference. "
-        + "; ".join(f"{r.label} {r.value:+.3f}" for r in rows if r.value is not None),
+        "Difference in exact_citation on the same samples, with 95 % bootstrap intervals; zero "
+        "is no difference. " + "; ".join(f"{r.label} {r.value:+.3f}" for r in rows if r.value is not None),
         lambda: figures.estimates(
-            rows, unit="share", axis="difference in exact_citation on the same samples (95 % interval)", signed=True
+            rows,
+            _arms(view),
+            unit="share",
+            axis="difference in exact_citation, 95 % interval",
+            signed=True,
         ),
     )
 
@@ -82,7 +91,7 @@ def waterfall(view: RunView) -> Drawn | None:
         "Evidence from candidates to sent",
         "Mean evidence tokens (items) a sample: candidates, what was left out by reason, what was sent. "
         + "; ".join(f"{f.arm_id}: {f.candidates[1]:,} tokens to {f.sent[1]:,}" for f in found),
-        lambda: figures.waterfall(panels, axis="evidence tokens a sample (items)"),
+        lambda: figures.waterfall(panels, _arms(view), axis="evidence tokens a sample (items)"),
     )
 
 
@@ -101,7 +110,9 @@ def tokens(view: RunView) -> Drawn:
         "tokens",
         "Tokens by class",
         "Mean tokens a sample by class: cache read, uncached input, cache write, output. "
-        + "; ".join(f"{b.label} {', '.join('unknown' if p is None else f'{p:,.0f}' for p in b.parts)}" for b in bars),
+        + "; ".join(
+            f"{b.label} {', '.join('unknown' if p is None else f'{p:,.0f}' for p in b.parts)}" for b in bars
+        ),
         lambda: figures.stacked(
             bars, ("cache read", "uncached input", "cache write", "output"), axis="tokens a sample (mean)"
         ),
@@ -133,5 +144,11 @@ def ttft(view: RunView) -> Drawn:
         "Time to first token by cache state",
         f"{METRICS['ttft_us'].definition} Points are single requests, bars are medians. "
         + "; ".join(f"{r.label} {r.median:,.0f} ms" for r in rows if r.median is not None),
-        lambda: figures.scatter(rows, axis="time to first token (ms), one request at a time"),
+        lambda: figures.scatter(
+            rows, _arms(view), axis="time to first token (ms); point: a request, bar: median"
+        ),
     )
+
+
+def _arms(view: RunView) -> tuple[str, ...]:
+    return tuple(arm.arm_id for arm in view.arms)

@@ -70,11 +70,11 @@ def _false_accepts(view: RunView) -> Measure:
         total = total + summed
     name = "one-character edits of exact quotes accepted as exact (false accepts)"
     if not total.edits:
-        return _unmeasured("exact verification", name, "items", LOWER, "no exact quote to edit")
+        return _unmeasured("exact verification", name, "edits", LOWER, "no exact quote to edit")
     return Measure(
         promise="exact verification",
         name=name,
-        unit="items",
+        unit="edits",
         direction=LOWER,
         values=values,
         pairs=values,
@@ -91,9 +91,9 @@ def _false_accepts(view: RunView) -> Measure:
 def _isolation(view: RunView) -> list[Measure]:
     promise, unit = "project isolation", "tokens"
     without = _unmeasured(
-        promise, "cached tokens across projects, without salt", unit, LOWER, "every request carries a salt"
+        promise, "cached across projects, without salt", unit, LOWER, "every request carries a salt"
     )
-    name = "cached tokens across projects, with salt"
+    name = "cached across projects, with salt"
     projects = {sample.project for sample in view.index.samples.values()}
     if len(projects) < 2:
         reason = "all samples belong to one project"
@@ -102,9 +102,14 @@ def _isolation(view: RunView) -> list[Measure]:
     if series is None:
         return [_unmeasured(promise, name, unit, LOWER, "no primed cell in the plan"), without]
     measured = Measure(
-        promise=promise, name=name, unit=unit, direction=LOWER, values=series, pairs=series,
+        promise=promise,
+        name=name,
+        unit=unit,
+        direction=LOWER,
+        values=series,
+        pairs=series,
         note="Tokens read from the cache beyond what requests of the same project and level left there.",
-    )  # fmt: skip
+    )
     return [measured, without]
 
 
@@ -118,7 +123,7 @@ def _reproducible(view: RunView) -> list[Measure]:
         "a run builds its prompts once",
     )
     name = "outputs identical, primed and off"
-    series = m.of_cells(view, "primed", m.same_output(view, "off"))
+    series = m.of_cells(view, "primed", m.same_output(view, "off"), needs="off")
     if series is None or not any(s.known for s in series.values()):
         return [rebuilt, _unmeasured(promise, name, "share", HIGHER, "no arm has both primed and off cells")]
     measured = Measure(
@@ -137,22 +142,19 @@ def _reproducible(view: RunView) -> list[Measure]:
 
 
 def _routing(view: RunView) -> list[Measure]:
+    promise, unit, samples = "safe routing", "code points", view.index.samples.values()
     measures = []
-    for kind, name in (
-        ("denied", "code points of private or foreign sources sent a sample"),
-        ("expired", "code points of expired sources sent a sample"),
+    for name, label, documents in (
+        ("text of private or foreign sources sent", "denied", m.denied_documents),
+        ("text of expired sources sent", "expired", m.expired_documents),
     ):
-        if not any(getattr(sample, kind) for sample in view.index.samples.values()):
-            reason = f"no sample has a source labelled {kind}"
-            measures.append(_unmeasured("safe routing", name, "items", LOWER, reason))
+        if not any(documents(sample) for sample in samples):
+            reason = f"no sample has a source labelled {label}"
+            measures.append(_unmeasured(promise, name, unit, LOWER, reason))
             continue
-        series = m.of_builds(
-            view, lambda build, sample, kind=kind: float(m.shown_of(build, getattr(sample, kind)))
-        )
+        series = m.of_builds(view, m.shown_of(documents))
         measures.append(
-            Measure(
-                promise="safe routing", name=name, unit="items", direction=LOWER, values=series, pairs=series
-            )
+            Measure(promise=promise, name=name, unit=unit, direction=LOWER, values=series, pairs=series)
         )
     return measures
 
@@ -176,7 +178,7 @@ def _accounting(view: RunView) -> list[Measure]:
             direction=LOWER,
             values=evidence,
             pairs=evidence,
-            note="Item tokens, each item encoded alone; silent omissions of naive arms are counted as omitted.",
+            note="Item tokens, each item encoded alone; silent omissions count as omitted.",
         ),
     ]
 

@@ -11,7 +11,7 @@ from bench.report import numbers
 from bench.report.measures import Measure
 from bench.report.promise_list import promised
 from bench.report.table import Table, Value
-from bench.report.view import RunView, role
+from bench.report.view import RunView, named
 from bench.specs import ArmSpec
 
 NOT_MEASURED = "not measured in this run"
@@ -35,7 +35,11 @@ def promise_table(view: RunView) -> Table:
         name="promises",
         caption=f"Promises, measured in the cache state {view.reference_state} unless a row says otherwise.",
         head=(
-            "Promise", "Measure", "Arm", "n", "Value [95 %]",
+            "Promise",
+            "Measure",
+            "Arm",
+            "n",
+            "Value [95 %]",
             *(f"against {b.arm_id} [95 %]" for b in view.baselines),
         ),
         rows=tuple(rows),
@@ -44,7 +48,7 @@ def promise_table(view: RunView) -> Table:
         right=frozenset({3}),
         groups=2,
         notes=tuple(f"{m.name}: {m.note}" for m in measures if m.note and m.reason is None),
-    )  # fmt: skip
+    )
 
 
 def _blank(view: RunView) -> list[str]:
@@ -87,7 +91,9 @@ def _measured(view: RunView, measure: Measure) -> list[Row]:
     ]
 
 
-def _shown(measure: Measure, arm: ArmSpec, value: _Estimate, diffs: list[Difference | None]) -> tuple[str, ...]:
+def _shown(
+    measure: Measure, arm: ArmSpec, value: _Estimate, diffs: list[Difference | None]
+) -> tuple[str, ...]:
     unit = measure.unit
     if value.mean is None:
         text = value.reason or "no value"
@@ -96,9 +102,8 @@ def _shown(measure: Measure, arm: ArmSpec, value: _Estimate, diffs: list[Differe
     else:
         text = numbers.with_interval(numbers.in_unit(unit, value.mean), unit, value.interval)
     name = f"{measure.name} ({numbers.shown_unit(unit)}; {_SIGNS[measure.direction]})"
-    label = arm.arm_id if role(arm) != "upper bound (sees gold)" else f"{arm.arm_id} (upper bound)"
     cells = [_difference(unit, diff) for diff in diffs]
-    return (measure.promise, name, label, f"{value.n:,}" if value.n else "", text, *cells)
+    return (measure.promise, name, named(arm), f"{value.n:,}" if value.n else "", text, *cells)
 
 
 def _difference(unit: str, diff: Difference | None) -> str:

@@ -90,9 +90,15 @@ def to_latex(table: Table) -> str:
     for names, rows in table.blocks():
         lines.append(r"    \midrule")
         if names:
-            lines.append(rf"    \multicolumn{{{len(columns)}}}{{l}}{{\textbf{{{latex(', '.join(names))}}}}} \\")
+            lines.append(
+                rf"    \multicolumn{{{len(columns)}}}{{l}}{{\textbf{{{latex(', '.join(names))}}}}} \\"
+            )
         lines += [_latex_row(row) for row in rows]
-    lines += [r"    \bottomrule", r"  \end{tabular}}", *(rf"  \par\footnotesize {latex(note)}" for note in table.notes)]
+    lines += [
+        r"    \bottomrule",
+        r"  \end{tabular}}",
+        *(rf"  \par\footnotesize {latex(note)}" for note in table.notes),
+    ]
     return "\n".join([*lines, r"\end{table}"]) + "\n"
 
 

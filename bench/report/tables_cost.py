@@ -44,7 +44,8 @@ def tokens_table(view: RunView) -> Table:
         right=frozenset(range(2, 8)),
         groups=1,
         notes=(
-            "Prompt = uncached input + cache read + cache write; the classes are disjoint. Means are over samples "
+            "Prompt = uncached input + cache read + cache write; the classes are disjoint. Means "
+            "are over samples "
             "where the value is known; where that is not all of them, their number is shown.",
         ),
     )
@@ -85,9 +86,12 @@ def latency_table(view: RunView) -> Table:
         right=frozenset({2, 3, 4}),
         groups=1,
         notes=(
-            f"Percentiles by {METHOD}; with few values a p90 rests on the largest one or two. Requests of the "
-            "latency phase only: closed loop, one at a time, the cells of one engine interleaved sample by sample "
-            f"in seeded order, at most {view.input.spec.latency_max_tokens:,} tokens generated. Times are of this "
+            f"Percentiles by {METHOD}; with few values a p90 rests on the largest one or two. "
+            "Requests of the "
+            "latency phase only: closed loop, one at a time, the cells of one engine interleaved "
+            "sample by sample "
+            f"in seeded order, at most {view.input.spec.latency_max_tokens:,} tokens generated. "
+            "Times are of this "
             "machine and compare within this run only.",
         ),
     )
@@ -109,26 +113,41 @@ def outputs_table(view: RunView) -> Table | None:
             found = _compare(view, arm.cell_id(left), arm.cell_id(right))
             first = median(found.first.values()) if found.first else None
             rows.append(
-                (arm.arm_id, f"{left} and {right}", f"{found.n:,}", f"{found.differ:,}",
-                 numbers.amount(first), "not measured in this run")
-            )  # fmt: skip
+                (
+                    arm.arm_id,
+                    f"{left} and {right}",
+                    f"{found.n:,}",
+                    f"{found.differ:,}",
+                    numbers.amount(first),
+                    "not measured in this run",
+                )
+            )
             data.append((arm.arm_id, left, right, found.n, found.differ, first))
     if not rows:
         return None
     return Table(
         name="outputs",
         caption="Outputs that differ between cache states of one arm.",
-        head=("Arm", "States", "pairs", "differ", "first differing token (median, from 0)", "floor: off against off"),
+        head=(
+            "Arm",
+            "States",
+            "pairs",
+            "differ",
+            "first differing token (median, from 0)",
+            "floor: off against off",
+        ),
         rows=tuple(rows),
         data_head=("arm_id", "left", "right", "n", "differ", "first_median"),
         data=tuple(data),
         right=frozenset({2, 3, 4}),
         groups=1,
         notes=(
-            "Without the floor (how often the same setting differs from its own repeat) these counts do not say "
-            "that caching changed an answer: in 16-bit arithmetic another order of computing flips near-ties.",
+            "Without the floor (how often the same setting differs from its own repeat) these "
+            "counts do not say "
+            "that caching changed an answer: in 16-bit arithmetic another order of computing "
+            "flips near-ties.",
         ),
-    )  # fmt: skip
+    )
 
 
 def _compare(view: RunView, left: str, right: str) -> Divergence:

@@ -54,7 +54,8 @@ def flow(view: RunView, arm: ArmSpec) -> Flow | None:
             have = omitted.get(reason, (0, 0))
             omitted[reason] = (have[0] + items, have[1] + tokens)
     ends = [
-        (sum(len(b.stages[i].items) for b in builds), sum(b.stages[i].tokens for b in builds)) for i in (0, -1)
+        (sum(len(b.stages[i].items) for b in builds), sum(b.stages[i].tokens for b in builds))
+        for i in (0, -1)
     ]
     return Flow(
         arm_id=arm.arm_id,
@@ -84,9 +85,15 @@ def omissions_table(view: RunView) -> Table:
         for name, items, tokens in steps:
             share = tokens / found.candidates[1] if found.candidates[1] else None
             rows.append(
-                (found.arm_id, name, f"{items:,}", f"{tokens:,}", numbers.share(share),
-                 numbers.amount(tokens / found.prompts))
-            )  # fmt: skip
+                (
+                    found.arm_id,
+                    name,
+                    f"{items:,}",
+                    f"{tokens:,}",
+                    numbers.share(share),
+                    numbers.amount(tokens / found.prompts),
+                )
+            )
             data.append((found.arm_id, found.prompts, name, items, tokens))
     return Table(
         name="omissions",
@@ -125,11 +132,16 @@ def recall_table(view: RunView) -> Table:
     return Table(
         name="evidence",
         caption="Gold evidence that is left after each stage, and the accounting of omissions (means).",
-        head=("Arm", "n", *(f"gold recall after {s}" for s in RECALL_STAGES), "omission laws held",
-              "silent omissions a sample"),
+        head=(
+            "Arm",
+            "n",
+            *(f"gold recall after {s}" for s in RECALL_STAGES),
+            "omission laws held",
+            "silent omissions a sample",
+        ),
         rows=tuple(rows),
         data_head=("arm_id", "metric", "n", "n_ok", "mean", "headline"),
         data=tuple(data),
         right=frozenset(range(1, 8)),
         notes=("These need no answer, so they are the same in every cache state.",),
-    )  # fmt: skip
+    )

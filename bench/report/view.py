@@ -20,6 +20,7 @@ from bench.metrics.series import Series, completed, counted
 from bench.metrics.summary import Summary, by_cell, summarize
 from bench.records import BuildRow, RequestRow, ResponseRow, ScoreRow
 from bench.report.inputs import ReportInput
+from bench.report.visible import visible
 from bench.scorers.index import RunIndex, index_run
 from bench.scorers.judge import Judge, JudgedQuote
 from bench.specs import ArmSpec
@@ -43,7 +44,7 @@ class CellView:
     @property
     def label(self) -> str:
         """How the cell is named in figures and tables."""
-        return f"{self.arm.arm_id} · {self.state}"
+        return visible(f"{self.arm.arm_id} · {self.state}")
 
 
 class RunView:
@@ -144,7 +145,8 @@ class RunView:
         exchange = self.exchange(sample_id, cell.cell_id, "quality")
         if build is None or exchange is None:
             return None
-        return self.judge.answer(exchange[1].text, build.shown, cell.arm.contract)
+        sources = tuple(source for _, source in self.index.samples[sample_id].sources)
+        return self.judge.answer(exchange[1].text, build.shown, sources, cell.arm.contract)
 
 
 def is_upper_bound(arm: ArmSpec) -> bool:
@@ -155,5 +157,10 @@ def is_upper_bound(arm: ArmSpec) -> bool:
 def role(arm: ArmSpec) -> str:
     """What an arm is in the comparison."""
     if is_upper_bound(arm):
-        return "upper bound (sees gold)"
-    return "baseline" if arm.layout in NAIVE_LAYOUTS else "capsule"
+        return "upper bound, sees gold"
+    return "baseline" if arm.layout in NAIVE_LAYOUTS else "treatment"
+
+
+def named(arm: ArmSpec) -> str:
+    """The arm's name, with its role where that is not the usual one."""
+    return f"{arm.arm_id} ({role(arm)})" if is_upper_bound(arm) or arm.layout in NAIVE_LAYOUTS else arm.arm_id

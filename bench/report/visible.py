@@ -34,6 +34,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    "\u00a0": "~",
     "−": r"$-$",
     "–": "--",
     "±": r"$\pm$",

@@ -11,31 +11,35 @@ Rules of this module:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bench.metrics.answers import EMPTY, NO_QUOTE
 from bench.scorers.base import Case, Score, Scorer, ok, undefined
-from bench.scorers.judge import JudgedQuote
-from capsules.normalization import normalize
+from bench.scorers.judge import JudgedQuote, fold
 
 METRICS = ("exact_citation", "exact_unique", "answer_in_quote", "right_source")
 
 
 def _score(case: Case) -> tuple[Score, ...]:
     text = case.sent.response.text
-    quotes = case.judge.answer(text, case.build.shown, case.contract)
+    sources = tuple(source for _, source in case.sample.sources)
+    quotes = case.judge.answer(text, case.build.shown, sources, case.contract)
     if not quotes:
         code = NO_QUOTE if text.strip() else EMPTY
         return tuple(undefined(metric, code) for metric in METRICS)
+    exact = _share("exact_citation", [q.exact for q in quotes], [q.reason for q in quotes])
+    if exact.code is None and len(quotes) > case.contract.max_quotes:
+        exact = replace(exact, code="contract.quotes_exceeded")
     return (
-        _share("exact_citation", quotes, [q.exact for q in quotes]),
-        _share("exact_unique", quotes, [q.exact and not q.ambiguous for q in quotes]),
+        exact,
+        _share("exact_unique", [q.unique for q in quotes], [q.reason for q in quotes]),
         _answer_in_quote(case, quotes),
         _right_source(case, quotes),
     )
 
 
-def _share(metric: str, quotes: Sequence[JudgedQuote], hits: Sequence[bool]) -> Score:
-    reason = next((q.reason for q, hit in zip(quotes, hits, strict=True) if not hit), None)
+def _share(metric: str, hits: Sequence[bool], reasons: Sequence[str | None]) -> Score:
+    reason = next((r for hit, r in zip(hits, reasons, strict=True) if not hit), None)
     return ok(metric, sum(hits) / len(hits), reason)
 
 
@@ -51,12 +55,8 @@ def _right_source(case: Case, quotes: Sequence[JudgedQuote]) -> Score:
     gold = {source for source, _, _ in case.sample.gold_spans}
     if not gold:
         return undefined("right_source", "gold.no_spans")
-    return _share("right_source", quotes, [q.source in gold for q in quotes])
-
-
-def fold(text: str) -> str:
-    """``text`` as quotes are compared: normalized under quote/1 and trimmed."""
-    return normalize(text, "quote/1").text.strip(" ")
+    reasons = ["gold.other_source" if q.number is not None else q.reason for q in quotes]
+    return _share("right_source", [q.source in gold for q in quotes], reasons)
 
 
 CITATIONS = Scorer(basis="answer", metrics=METRICS, score=_score)

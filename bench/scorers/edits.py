@@ -7,8 +7,9 @@ Rules of this module:
   no normalization folds.
 * An edited quote is checked at the place of the quote that it was made from. Accepted there: a
   *false accept*; unless both are equal under quote/1 (say, one of two spaces was deleted): *folded*.
-* An edited quote that is refused there but stands verbatim somewhere in the source, as a quote
-  without its last letter does, is no false accept and is counted apart: *elsewhere*.
+* An edited quote that is refused there but accepted at another range, as a quote without its last
+  letter is, is counted apart as *elsewhere* if the source really holds it (a plain search says so,
+  not the check itself); if it does not, it is a false accept, too.
 """
 
 from __future__ import annotations
@@ -84,4 +85,6 @@ def _check(judge: Judge, text: str, source: str, span: tuple[int, int]) -> EditC
 def _outcome(judge: Judge, original: str, edited: str, source: str, span: tuple[int, int]) -> str:
     if judge.holds_at(source, edited, span):
         return "folded" if fold(edited) == fold(original) else "accepted"
-    return "elsewhere" if judge.occurs(source, edited) else "refused"
+    if not judge.occurs(source, edited):
+        return "refused"
+    return "elsewhere" if fold(edited) in judge.folded(source) else "accepted"

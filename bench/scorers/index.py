@@ -47,9 +47,7 @@ def index_run(
     for response in responses:
         key = (response.request_id, response.attempt)
         if key in seen:
-            raise ScoringError(
-                f"request {response.request_id}: expected one response with attempt {response.attempt}, found two"
-            )
+            raise ScoringError(f"request {key[0]}: expected one response with attempt {key[1]}, found two")
         seen.add(key)
         last = answers.get(response.request_id)
         if last is None or last.attempt < response.attempt:

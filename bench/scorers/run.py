@@ -43,7 +43,11 @@ def score_run(
     """Score every expected (sample, cell).
 
     Args:
-        samples, builds, requests, responses, cells: The rows of the run, in any order.
+        samples: Rows of the run; these and the next four in any order.
+        builds: One row a (sample, arm).
+        requests: One row a (sample, cell, phase) that was sent.
+        responses: One row an attempt.
+        cells: What the engine's counters say of each (cell, phase).
         texts: ContentId -> raw text, for every source of the samples.
         contract: arm_id -> output contract.
         expected: The plan.
@@ -180,6 +184,8 @@ def _by_basis(scorers: Mapping[str, Scorer]) -> dict[str, list[Scorer]]:
     for key, scorer in scorers.items():
         wrong = [name for name in scorer.metrics if METRICS[name].basis != scorer.basis]
         if wrong:
-            raise ScoringError(f"scorer {key}: expected basis {METRICS[wrong[0]].basis}, found {scorer.basis}")
+            raise ScoringError(
+                f"scorer {key}: expected basis {METRICS[wrong[0]].basis}, found {scorer.basis}"
+            )
         groups[scorer.basis].append(scorer)
     return groups

@@ -111,16 +111,14 @@ def test_the_registry_cannot_be_changed_at_run_time() -> None:
 
 def used_codes(path: Path) -> set[str]:
     """First arguments of ``...Error(...)`` and ``Problem(...)`` calls that look like codes."""
-    calls = (node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Call))
-    named = ((call, getattr(call.func, "id", getattr(call.func, "attr", ""))) for call in calls)
-    return {
-        call.args[0].value
-        for call, name in named
-        if (name.endswith("Error") or name == "Problem")
-        and call.args
-        and isinstance(call.args[0], ast.Constant)
-        if isinstance(call.args[0].value, str) and re.fullmatch(CODE_PATTERN, call.args[0].value)
-    }
+    found = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            value = node.args[0].value
+            if (name.endswith("Error") or name == "Problem") and isinstance(value, str):
+                found.add(value)
+    return {value for value in found if re.fullmatch(CODE_PATTERN, value)}
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.glob("*.py")), ids=lambda path: path.name)

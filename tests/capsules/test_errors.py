@@ -40,9 +40,8 @@ def test_a_parse_error_names_the_byte() -> None:
 
 
 def test_all_errors_share_the_base_and_end_in_error() -> None:
-    classes = [
-        item for item in vars(errors).values() if isinstance(item, type) and issubclass(item, Exception)
-    ]
+    defined = (item for item in vars(errors).values() if isinstance(item, type))
+    classes = [item for item in defined if issubclass(item, Exception)]
     assert len(classes) == 7
     assert all(issubclass(item, CapsuleError) and item.__name__.endswith("Error") for item in classes)
 

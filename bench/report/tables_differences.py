@@ -1,0 +1,131 @@
+"""Paired differences: every cell against the naive arms, and against the first capsule arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bench.metrics.names import METRICS, NEUTRAL
+from bench.metrics.paired import Difference, differences
+from bench.report import numbers
+from bench.report.table import Table, Value
+from bench.report.view import CellView, RunView
+
+COMPARED = (
+    "exact_citation",
+    "answer_in_quote",
+    "right_source",
+    "gold_recall_budget",
+    "silent_omissions",
+    "tokens_prompt",
+    "tokens_cache_read",
+    "ttft_us",
+    "e2e_us",
+)
+
+
+def compared_cells(view: RunView, metric: str) -> list[tuple[CellView, CellView]]:
+    """What is compared: each cell with the naive cells and the first capsule arm's, in the same state.
+
+    A metric of the prompt alone is the same in every cache state, so it is compared once, in the
+    reference state.
+    """
+    against = [*view.baselines, *view.treatments[:1]]
+    by_key = {(cell.arm.arm_id, cell.state): cell for cell in view.cells}
+    return [
+        (cell, by_key[base.arm_id, cell.state])
+        for cell in view.cells
+        if cell.arm in view.treatments
+        and (METRICS[metric].basis != "build" or cell.state == view.reference_state)
+        for base in against
+        if base is not cell.arm and (base.arm_id, cell.state) in by_key
+    ]
+
+
+def all_differences(view: RunView, metrics: Sequence[str]) -> list[tuple[str, Difference]]:
+    """Differences of ``compared_cells`` in each metric, metric by metric."""
+    spec = view.input.spec
+    wanted = [(metric, a, b) for metric in metrics for a, b in compared_cells(view, metric)]
+    pairs = [(view.completed(a, metric), view.completed(b, metric)) for metric, a, b in wanted]
+    found = differences(pairs, draws=spec.bootstrap, seed=spec.seed)
+    return [(metric, diff) for (metric, _, _), diff in zip(wanted, found, strict=True)]
+
+
+def differences_table(view: RunView) -> Table:
+    """Paired differences, cell minus baseline, on the same samples."""
+    rows: list[tuple[str, ...]] = []
+    data: list[tuple[Value, ...]] = []
+    for metric, diff in all_differences(view, COMPARED):
+        spec = METRICS[metric]
+        text = (
+            numbers.with_interval(numbers.difference(spec.unit, diff.mean), spec.unit, diff.interval)
+            if diff.mean is not None
+            else diff.reason or ""
+        )
+        signs = f"{diff.higher:,} / {diff.equal:,} / {diff.lower:,}" if diff.n else ""
+        better = "neither is better" if spec.direction == NEUTRAL else f"{spec.direction} is better"
+        rows.append(
+            (
+                f"{metric} ({numbers.shown_unit(spec.unit)})",
+                better,
+                diff.label,
+                diff.baseline,
+                f"{diff.n:,}" if diff.n else "",
+                f"{diff.left_out:,}",
+                text,
+                signs,
+            )
+        )
+        low, high = (diff.interval.low, diff.interval.high) if diff.interval else (None, None)
+        data.append(
+            (
+                metric,
+                diff.label,
+                diff.baseline,
+                diff.n,
+                diff.left_out,
+                diff.mean,
+                low,
+                high,
+                diff.higher,
+                diff.equal,
+                diff.lower,
+                diff.reason,
+            )
+        )
+    return Table(
+        name="differences",
+        caption="Paired differences (cell minus baseline) on the same samples, 95 % bootstrap intervals.",
+        head=(
+            "Metric",
+            "Better",
+            "Cell",
+            "Baseline",
+            "pairs",
+            "left out",
+            "Difference [95 %]",
+            "higher / equal / lower",
+        ),
+        rows=tuple(rows),
+        data_head=(
+            "metric",
+            "cell_id",
+            "baseline",
+            "n",
+            "left_out",
+            "mean",
+            "low",
+            "high",
+            "higher",
+            "equal",
+            "lower",
+            "reason",
+        ),
+        data=tuple(data),
+        right=frozenset({4, 5}),
+        groups=2,
+        notes=(
+            "A pair is left out if either cell has an error there (for tokens and times also: an "
+            "unknown value). "
+            "Intervals are not corrected for the number of comparisons.",
+        ),
+    )

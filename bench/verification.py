@@ -1,0 +1,182 @@
+"""``verify``: does a run folder still say what it said? From stored bytes, without engine or model.
+
+Rules that this module owns:
+
+* Every check runs; none stops another. A check is ``pass``, ``fail`` (with the code and at most
+  ``MAX_NAMED`` places) or ``not_evaluated`` with the reason.
+* Scores and report are derived again and compared byte for byte; under other versions of the packages
+  that decide about bytes, values and texts are compared instead, and the check says so.
+* Validity is judged at the ``now`` of the manifest, or at the one that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bench.completion import SCORES, derive_report, require_manifest
+from bench.config import config_digest
+from bench.provenance import RENDERING_PACKAGES, package_versions
+from bench.run_store import RunFolder
+from bench.scores_file import read_scores, scores_bytes
+from bench.stored_run import StoredRun
+from bench.verify_capsules import capsule_findings
+from bench.verify_rows import prediction_findings, request_findings, response_findings, salt_findings
+from capsules.content_id import content_id
+from capsules.errors import CapsuleError
+
+MAX_NAMED = 5
+TEXTS = (".md", ".csv", ".tex")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One row of a verification."""
+
+    check: str
+    result: str  # pass | fail | not_evaluated
+    detail: str
+
+    def to_value(self) -> dict[str, str]:
+        """Plain JSON data."""
+        return {"check": self.check, "result": self.result, "detail": self.detail}
+
+
+def verify_run(folder: RunFolder, now: str | None) -> list[Check]:
+    """Check a complete run.
+
+    Args:
+        folder: The run.
+        now: Judge validity at this time; ``None``: at the manifest's.
+
+    Raises:
+        RunError, RowError, ConfigError: The run is not complete, or a file cannot be read at all.
+    """
+    manifest = require_manifest(folder)
+    run = StoredRun(folder)
+    at = manifest["now"] if now is None else now
+    same = _same_packages(manifest)
+    return [
+        _check("files", _file_findings(folder, manifest)),
+        _check("config.digest", _config_findings(run, manifest)),
+        _check("store.objects", _object_findings(run)),
+        _check("requests.identity", request_findings(run), f"{len(run.requests)} requests"),
+        _check("requests.salts", salt_findings(run)),
+        _check("responses", response_findings(run), f"{len(run.responses)} responses"),
+        _check("counts", _count_findings(run, manifest)),
+        _check("predictions", prediction_findings(run)),
+        _check("capsules", capsule_findings(run, at), f"judged at {at}"),
+        _guarded("scores", lambda: _scores(run, same)),
+        _guarded("report", lambda: _report(folder, same)),
+    ]
+
+
+def _check(name: str, findings: Iterable[str], detail: str = "") -> Check:
+    try:
+        found = list(findings)
+    except (CapsuleError, ValueError) as error:
+        found = [str(error)]
+    if not found:
+        return Check(check=name, result="pass", detail=detail)
+    more = f" (and {len(found) - MAX_NAMED} more)" if len(found) > MAX_NAMED else ""
+    return Check(check=name, result="fail", detail="; ".join(found[:MAX_NAMED]) + more)
+
+
+def _guarded(name: str, compare: Callable[[], Check]) -> Check:
+    from bench.__main__ import is_expected
+
+    try:
+        return compare()
+    except Exception as error:
+        if not is_expected(error):
+            raise
+        return Check(check=name, result="fail", detail=str(error))
+
+
+def _file_findings(folder: RunFolder, manifest: dict[str, Any]) -> Iterator[str]:
+    for name, digest in manifest["files"].items():
+        path = folder.path / name
+        if not path.is_file():
+            yield f"{name} is missing"
+        elif (found := content_id(path.read_bytes())) != digest:
+            yield f"{name}: expected {digest}, found {found}"
+
+
+def _config_findings(run: StoredRun, manifest: dict[str, Any]) -> Iterator[str]:
+    found = config_digest(run.spec)
+    for where, known in (
+        ("run.json", run.facts["config_digest"]),
+        ("manifest.json", manifest["config_digest"]),
+    ):
+        if known != found:
+            yield f"{where}: expected {known}, config.yaml has {found}"
+
+
+def _object_findings(run: StoredRun) -> Iterator[str]:
+    store = run.folder.store(read_only=True)
+    for object_id in store.ids():
+        try:
+            store.get(object_id)
+        except CapsuleError as error:
+            yield f"{object_id}: {error.code}"
+
+
+def _count_findings(run: StoredRun, manifest: dict[str, Any]) -> Iterator[str]:
+    counts = run.counts()
+    if counts.to_value() != manifest["counts"]:
+        yield f"manifest.json: expected {manifest['counts']}, the rows give {counts.to_value()}"
+    if counts.planned != counts.done + counts.failed + sum(counts.skipped.values()):
+        yield f"planned {counts.planned} is not done + failed + skipped ({counts.missing} missing)"
+
+
+def _same_packages(manifest: dict[str, Any]) -> str | None:
+    """What differs in the packages that decide about bytes; ``None`` if nothing does."""
+    known, found = manifest["packages"], package_versions()
+    different = [
+        f"{name} {known.get(name)} then, {found.get(name)} now"
+        for name in RENDERING_PACKAGES
+        if known.get(name) != found.get(name)
+    ]
+    return ", ".join(different) or None
+
+
+def _scores(run: StoredRun, other_versions: str | None) -> Check:
+    rows = run.score()
+    if scores_bytes(rows) == run.folder.scores.read_bytes():
+        return Check(check="scores", result="pass", detail=f"{len(rows)} rows, equal byte for byte")
+    stored = read_scores(run.folder.scores)
+    if stored != rows:
+        different = [(a, b) for a, b in zip(stored, rows, strict=False) if a != b]
+        first = f"; first: {different[0][0]} stored, {different[0][1]} now" if different else ""
+        return Check(
+            check="scores",
+            result="fail",
+            detail=f"{SCORES}: {len(stored)} rows stored, {len(rows)} now, {len(different)} differ{first}",
+        )
+    if other_versions:
+        return Check(
+            check="scores", result="pass", detail=f"equal values; bytes not compared: {other_versions}"
+        )
+    return Check(check="scores", result="fail", detail=f"{SCORES}: equal values, other bytes")
+
+
+def _report(folder: RunFolder, other_versions: str | None) -> Check:
+    files = derive_report(folder)
+    different = [
+        name
+        for name, data in files.items()
+        if not (folder.path / name).is_file() or (folder.path / name).read_bytes() != data
+    ]
+    if other_versions and different:
+        texts = [name for name in different if name.endswith(TEXTS)]
+        if not texts:
+            detail = f"texts and tables equal; figures not compared: {other_versions}"
+            return Check(check="report", result="pass", detail=detail)
+        different = texts
+    if different:
+        names = ", ".join(different[:MAX_NAMED])
+        return Check(
+            check="report", result="fail", detail=f"{len(different)} of {len(files)} files differ: {names}"
+        )
+    return Check(check="report", result="pass", detail=f"{len(files)} files, equal byte for byte")

@@ -1,0 +1,102 @@
+"""Fixtures for the tests of configuration, runner, run store and commands: small runs on the fake engine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from bench.config import to_spec
+from bench.hydra_app import compose_config
+from bench.pipeline import Outcome, drive, start_run
+from bench.progress import Reporter
+from bench.specs import RunSpec
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SMALL = (
+    "engine=fake",
+    "limit=3",
+    "latency_samples=1",
+    "concurrency=2",
+    "sampling.max_tokens=40",
+    "bootstrap=20",
+    "~arm@arms.capsule_extractive",
+)
+
+
+@pytest.fixture(scope="session")
+def byte_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tokenizer of the `tokenizers` package: one id a byte, ``<bos>`` as BOS."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+
+    folder = tmp_path_factory.mktemp("tokenizer") / "bytes"
+    folder.mkdir()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokenizer = Tokenizer(models.BPE(vocab={c: i for i, c in enumerate(alphabet)}, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([AddedToken("<bos>", special=True)])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text('{"bos_token": "<bos>"}', "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small(byte_tokenizer: Path) -> Callable[..., list[str]]:
+    """Overrides of a small run on the fake engine, and more of them."""
+
+    def overrides(*more: str) -> list[str]:
+        return [*SMALL, f"tokenizer=hf:{byte_tokenizer}", *more]
+
+    return overrides
+
+
+@pytest.fixture
+def spec_of(small: Callable[..., list[str]]) -> Callable[..., RunSpec]:
+    """The frozen spec of a small run."""
+    return lambda *more: to_spec(compose_config(small(*more)))
+
+
+@pytest.fixture(scope="session")
+def run_small(small: Callable[..., list[str]]) -> Callable[..., Outcome]:
+    """Runs a small experiment in this process, to the manifest."""
+
+    def run(results: Path, *more: str) -> Outcome:
+        reporter = Reporter(quiet=True)
+        return drive(*start_run(compose_config(small(*more)), results, reporter), reporter)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def finished(run_small: Callable[..., Outcome], tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """One finished small run, shared: tests copy it before they change it."""
+    return run_small(tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The command line in a process of its own, in an empty working folder."""
+
+    def call(*arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command(arguments),
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return call
+
+
+def command(arguments: Sequence[str]) -> list[str]:
+    """The command line as a process starts it."""
+    return [sys.executable, "-m", "bench", *arguments]

@@ -1,0 +1,83 @@
+"""Values that the engine tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from bench.engines.base import EngineRequest
+from bench.engines.start import EngineStart
+from bench.specs import EngineSpec, ModelSpec, SamplingSpec
+
+
+class CharTokenizer:
+    """One id a character: the code point and 10; id 2 is the BOS."""
+
+    tokenizer_id = "hf:chars"
+    tokenizer_digest = "b3:" + "0" * 64
+    bos_id = 2
+    control_ids = frozenset({2})
+
+    def encode(self, text: str) -> list[int]:
+        return [ord(c) + 10 for c in text]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return "".join("<bos>" if i == 2 else chr(i - 10) for i in ids)
+
+
+@pytest.fixture
+def tokenizer() -> CharTokenizer:
+    return CharTokenizer()
+
+
+@pytest.fixture
+def engine_spec() -> Callable[..., EngineSpec]:
+    def make(**changes: object) -> EngineSpec:
+        values: dict[str, object] = {
+            "name": "fake",
+            "block_size": 4,
+            "window": 4096,
+            "max_num_seqs": 8,
+            "kv_space_gib": 1,
+            "enforce_eager": True,
+            "retention": "none",
+            "device": "cpu",
+            "start_timeout_s": 60,
+            "idle_timeout_s": 60,
+        }
+        return EngineSpec(**(values | changes))  # type: ignore[arg-type]
+
+    return make
+
+
+@pytest.fixture
+def engine_start(
+    engine_spec: Callable[..., EngineSpec], tokenizer: CharTokenizer, tmp_path: Path
+) -> Callable[..., EngineStart]:
+    def make(*, prefix_caching: bool = True, folder: object = None, **changes: object) -> EngineStart:
+        model = ModelSpec(
+            name="m", kind="local", ref="/m", revision="local", dtype="bfloat16", terms="none", instruct=False
+        )
+        return EngineStart(
+            spec=engine_spec(**changes),
+            model=model,
+            folder=folder,  # type: ignore[arg-type]
+            prefix_caching=prefix_caching,
+            log=tmp_path / "engine-0.log",
+            tokenizer=tokenizer,
+        )
+
+    return make
+
+
+@pytest.fixture
+def request_of() -> Callable[..., EngineRequest]:
+    def make(
+        ids: Sequence[int], *, salt: str | None = None, request_id: str = "r", max_tokens: int = 200
+    ) -> EngineRequest:
+        sampling = SamplingSpec(max_tokens=max_tokens)
+        return EngineRequest(request_id=request_id, ids=tuple(ids), salt=salt, sampling=sampling)
+
+    return make

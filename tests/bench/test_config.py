@@ -1,0 +1,140 @@
+"""Config: the schema, its frozen twin, its digest, and one clear line for every mistake."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from omegaconf import OmegaConf
+
+from bench.config import config_digest, dump_config, load_config, to_spec
+from bench.config_checks import ConfigError
+from bench.hydra_app import compose_config, expand, options
+from bench.specs import RunSpec
+
+
+@pytest.mark.parametrize("experiment", ["quickstart", "xquad_en", "xquad", "build"])
+def test_every_shipped_experiment_composes_and_survives_the_round_trip_through_its_yaml(experiment: str) -> None:
+    cfg = compose_config([f"experiment={experiment}"])
+    spec = to_spec(cfg)
+    assert spec.experiment == experiment
+    assert to_spec(load_config(dump_config(cfg))) == spec
+
+
+def test_all_shipped_experiments_are_known() -> None:
+    assert options("experiment") == ["build", "quickstart", "xquad", "xquad_en"]
+
+
+def test_quickstart_is_what_the_project_promises() -> None:
+    spec = to_spec(compose_config([]))
+    cells = [arm.cell_id(cache) for arm in spec.arms for cache in arm.caches]
+    three = ("off", "cold", "primed")
+    expected = [f"{arm}.{cache}" for arm in ("naive", "capsule", "capsule_extractive") for cache in three]
+    assert sorted(cells) == sorted([*expected, "naive_volatile.primed"])
+    assert {arm.contract.name for arm in spec.arms} == {"quote"}
+    assert (spec.task.name, spec.task.limit, spec.concurrency) == ("synthetic", 16, 8)
+    assert (spec.engine.block_size, spec.engine.retention, spec.engine.window) == (32, "none", 4096)
+
+
+def test_limit_is_short_for_the_limit_of_the_task() -> None:
+    assert expand(["limit=3", "seed=1"]) == ["task.limit=3", "seed=1"]
+    assert to_spec(compose_config(["limit=3"])).task.limit == 3
+
+
+def test_the_digest_follows_every_setting_that_changes_a_result_and_no_path(spec_of: Callable[..., RunSpec]) -> None:
+    base = config_digest(spec_of())
+    for change in ("sampling.temperature=0.5", "sampling.max_tokens=41", "sampling.stop=[x]", "seed=1",
+                   "engine.block_size=32", "arms.capsule.selection.k=3", "task.seed=1", "concurrency=3",
+                   "arms.naive.caches=[cold]"):  # fmt: skip
+        assert config_digest(spec_of(change)) != base, change
+    assert config_digest(spec_of("task.data_dir=/somewhere/else")) == base
+    local = ["model=local", "model.name=m"]
+    assert config_digest(spec_of(*local, "model.ref=/a/m")) == config_digest(spec_of(*local, "model.ref=/b/m"))
+
+
+def test_the_digest_refuses_a_float_and_names_it(spec_of: Callable[..., RunSpec]) -> None:
+    with pytest.raises(ConfigError, match=r"json\.number\.float"):
+        config_digest(spec_of("+task.options.x=0.5"))
+
+
+BAD = {
+    "unknown task": (["task=nope"], "unknown task 'nope': expected one of custom, squad, synthetic"),
+    "unknown experiment": (["experiment=nope"], "unknown experiment 'nope': expected one of build, quickstart"),
+    "unknown model": (["model=nope"], "unknown model 'nope': expected one of gemma3_270m, local, qwen2_5"),
+    "unknown engine": (["engine=nope"], "unknown engine 'nope': expected one of fake, vllm_cpu, vllm_gpu"),
+    "unknown arm": (["+arm@arms.x=nope"], "unknown arm 'nope': expected one of capsule, capsule_extractive"),
+    "arm that is not there": (["arm@arms.x=naive"], "did you mean arm@arms.capsule"),
+    "setting of an arm that is not there": (["arms.x.caches=[off]"], "expected one of capsule, capsule_extractive"),
+    "misspelt key": (["concurency=3"], "did you mean concurrency?"),
+    "misspelt key below": (["task.limitt=3"], "did you mean task.limit?"),
+    "added key": (["+bar.x=1"], "Key 'bar' not in 'RunConfig'"),
+    "added key in an arm": (["+arms.naive.foo=1"], "Key 'foo' not in 'ArmConfig'"),
+    "word for a number": (["concurrency=abc"], "'abc' of type 'str' could not be converted to Integer"),
+    "fraction for an integer": (["limit=1.5"], "could not be converted to Integer"),
+    "boolean for an integer": (["seed=true"], "could not be converted to Integer"),
+    "no value": (["quickstart"], "expected key=value"),
+    "zero": (["limit=0"], "task.limit (or limit): expected at least 1, found 0"),
+    "unknown cache state": (["arms.naive.caches=[warm]"], "expected one of off, cold, primed, found 'warm'"),
+    "a cache state twice": (["arms.naive.caches=[cold,cold]"], "names a cache state twice"),
+    "no cache state": (["arms.naive.caches=[]"], "expected some of off, cold, primed"),
+    "no arm": (["~arm@arms.naive", "~arm@arms.naive_volatile", "~arm@arms.capsule",
+                "~arm@arms.capsule_extractive"], "arms is empty"),
+    "branch for a revision": (["task.revision=main"], "expected a full commit hash (40 hex digits), found 'main'"),
+    "short model revision": (["model.kind=hub", "model.revision=abc"], "expected a full commit hash"),
+    "model without folder": (["model=local"], "model.ref is not set"),
+    "budget that cannot fit": (["arms.naive.budget.evidence_limit=5000"],
+                               "reserved_output + evidence_limit = 5064 tokens, but the window is 4096"),
+    "window beyond the engine": (["engine.window=2048"], "more than engine.window 2048"),
+    "more output than reserved": (["sampling.max_tokens=65"], "more than arms.naive.budget.reserved_output 64"),
+    "temperature": (["sampling.temperature=hot"], "expected a decimal number"),
+    "local time": (["task.as_of='2026-01-01 00:00'"], "expected YYYY-MM-DDTHH:MM:SSZ"),
+    "authority that ends before it begins": (["arms.naive.authority.expires_at='2019-01-01T00:00:00Z'"],
+                                             "must be after not_before"),
+    "tokenizer": (["tokenizer=word"], "expected model, hf:<id or folder> or tiktoken:<encoding>"),
+    "sweep without -m": (["seed=1,2"], "a sweep needs -m"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_mistake_is_one_line_that_names_what_was_expected(name: str) -> None:
+    overrides, expected = BAD[name]
+    with pytest.raises(ConfigError) as caught:
+        to_spec(compose_config(overrides))
+    message = str(caught.value)
+    assert expected in message
+    assert "\n" not in message
+
+
+def test_an_unquoted_off_in_yaml_is_explained() -> None:
+    text = dump_config(compose_config([])).replace("'off'", "off")
+    with pytest.raises(ConfigError, match='write "off" in quotes'):
+        to_spec(load_config(text))
+
+
+@pytest.mark.parametrize("value", ["a#b", "a=b", "(a)", "日本", "café"])
+def test_values_that_hydra_cannot_read_bare_say_how_to_quote_them_and_work_quoted(value: str) -> None:
+    with pytest.raises(ConfigError, match="quotes inside quotes"):
+        compose_config([f"task.project={value}"])
+    assert compose_config([f'task.project="{value}"']).task.project == value
+
+
+def test_a_quoted_sentence_with_a_comma_is_one_string() -> None:
+    assert compose_config(["task.project='What is it, then?'"]).task.project == "What is it, then?"
+
+
+def test_composing_keeps_the_working_directory_and_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    compose_config(["limit=1"])
+    assert Path.cwd() == tmp_path
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_stored_config_with_another_shape_is_refused() -> None:
+    with pytest.raises(ConfigError, match="unknown"):
+        load_config(OmegaConf.to_yaml({"unknown": 1}))
+    with pytest.raises(ConfigError, match="expected a mapping"):
+        load_config("[1, 2]")
+    with pytest.raises(ConfigError, match=r"config\.yaml"):
+        load_config("a: [")

@@ -1,0 +1,160 @@
+"""The plan: what is sent, under which ids and salts, in which order, and what is skipped."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from bench.build.base import BuiltPrompt, Piece
+from bench.planner import (
+    LATENCY,
+    QUALITY,
+    Plan,
+    Prepared,
+    expected_cells,
+    ids_bytes,
+    make_plan,
+    request_digest,
+    request_id,
+    salt_of,
+)
+from bench.specs import RunSpec, SamplingSpec
+from capsules.content_id import content_id
+
+SAMPLES = ("s1", "s2", "s3", "s4")
+
+
+def prompt(ids: Sequence[int], level: str = "public") -> BuiltPrompt:
+    return BuiltPrompt(
+        ids=tuple(ids),
+        stable_ids=tuple(ids[:2]),
+        pieces=(Piece(kind="joined", n=len(ids)),),
+        shown=(),
+        stages=(),
+        silent_omissions=0,
+        silent_tokens=0,
+        prompt=None,
+        evidence=(),
+        sources={},
+        project="p",
+        level=level,
+    )
+
+
+def prepared(sample_id: str, arm_id: str, built: BuiltPrompt | None, code: str | None = None) -> Prepared:
+    return Prepared(
+        sample_id=sample_id,
+        arm_id=arm_id,
+        built=built,
+        ids_digest=None if built is None else content_id(ids_bytes(built.ids)),
+        prompt_capsule=None,
+        code=code,
+    )
+
+
+def plan_of(spec: RunSpec, *, broken: Sequence[tuple[str, str]] = (), length: int = 5) -> Plan:
+    items = [
+        prepared(s, arm.arm_id, None, "budget.required.unfit")
+        if (s, arm.arm_id) in broken
+        else prepared(s, arm.arm_id, prompt(range(n, n + length)))
+        for n, s in enumerate(SAMPLES)
+        for arm in spec.arms
+    ]
+    return make_plan(spec, SAMPLES, items)
+
+
+def test_every_cell_gets_every_sample_in_order_and_the_subset_once_more(spec_of: Callable[..., RunSpec]) -> None:
+    plan = plan_of(spec_of("latency_samples=2"))
+    assert set(plan.quality) == {
+        "naive.off", "naive.cold", "naive.primed", "naive_volatile.primed", "capsule.off", "capsule.cold",
+        "capsule.primed",
+    }  # fmt: skip
+    for planned in plan.quality.values():
+        assert [p.sample_id for p in planned] == list(SAMPLES)
+    assert {name: len(planned) for name, planned in plan.latency.items()} == {"off": 2 * 2, "on": 2 * 5}
+    assert plan.planned == 7 * 4 + 7 * 2
+    ids = [p.request_id for p in plan.requests]
+    assert len(set(ids)) == len(ids)
+
+
+def test_one_engine_a_setting(spec_of: Callable[..., RunSpec]) -> None:
+    plan = plan_of(spec_of())
+    assert [(g.name, g.prefix_caching) for g in plan.groups] == [("off", False), ("on", True)]
+    assert [c.cache for c in plan.groups[0].cells] == ["off", "off"]
+    only_on = plan_of(spec_of("arms.naive.caches=[primed]", "~arm@arms.capsule"))
+    assert [g.name for g in only_on.groups] == ["on"]
+
+
+def test_latency_goes_sample_by_sample_through_all_cells_in_an_order_that_the_seed_fixes(
+    spec_of: Callable[..., RunSpec],
+) -> None:
+    first, again, other = (plan_of(spec_of("latency_samples=3", f"seed={s}")) for s in (0, 0, 1))
+    order = [(p.sample_id, p.cell.cell_id) for p in first.latency["on"]]
+    assert order == [(p.sample_id, p.cell.cell_id) for p in again.latency["on"]]
+    assert order != [(p.sample_id, p.cell.cell_id) for p in other.latency["on"]]
+    blocks = [order[i : i + 5] for i in range(0, len(order), 5)]
+    assert all(len({s for s, _ in block}) == 1 and len({c for _, c in block}) == 5 for block in blocks)
+    assert len({tuple(c for _, c in block) for block in blocks}) > 1  # the order of cells changes
+
+
+def test_latency_generates_few_tokens_and_has_salts_of_its_own(spec_of: Callable[..., RunSpec]) -> None:
+    plan = plan_of(spec_of("latency_max_tokens=8"))
+    quality, latency = plan.quality["capsule.primed"][0], plan.latency["on"]
+    assert quality.sampling.max_tokens == 40
+    assert {p.sampling.max_tokens for p in latency} == {8}
+    assert quality.salt not in {p.salt for p in latency}
+
+
+def test_salts_isolate_cells_phases_labels_and_for_cold_each_sample() -> None:
+    base = ("capsule.cold", "cold", QUALITY, "p", "public", "s1")
+    assert salt_of(*base) == salt_of(*base)
+    for place, other in enumerate(("naive.cold", "primed", LATENCY, "q", "internal", "s2")):
+        changed = list(base)
+        changed[place] = other
+        assert salt_of(*changed) != salt_of(*base), other
+    assert salt_of("capsule.off", "off", QUALITY, "p", "public", "s1") is None
+    primed = [salt_of("capsule.primed", "primed", QUALITY, "p", "public", s) for s in ("s1", "s2")]
+    assert primed[0] == primed[1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"temperature": "0.5"}, {"max_tokens": 9}, {"stop": ("x",)}, {"stop": ()}, {"seed": 1}],
+    ids=lambda c: next(iter(c)),
+)
+def test_every_setting_that_changes_an_answer_changes_the_request_digest(change: dict[str, object]) -> None:
+    sampling = SamplingSpec()
+    assert request_digest("b3:i", dataclasses.replace(sampling, **change), None) != request_digest(
+        "b3:i", sampling, None
+    )
+
+
+def test_ids_and_salt_change_the_request_digest_and_the_request_id_says_what_it_is_for() -> None:
+    sampling = SamplingSpec()
+    digests = {request_digest(i, sampling, salt) for i in ("b3:1", "b3:2") for salt in (None, "x", "")}
+    assert len(digests) == 6
+    base = ("c", "s", QUALITY, "d")
+    assert len({request_id(*base), *(request_id(*base[:n], "other", *base[n + 1 :]) for n in range(4))}) == 5
+
+
+def test_what_cannot_be_built_or_sent_is_skipped_with_its_reason(spec_of: Callable[..., RunSpec]) -> None:
+    spec = spec_of("latency_samples=4")
+    plan = plan_of(spec, broken=[("s2", "capsule")])
+    assert plan.skipped == {"budget.required.unfit": 3 * 2}  # three cache states, both phases
+    assert plan.planned == 7 * 4 * 2
+    assert [p.sample_id for p in plan.quality["capsule.off"]] == ["s1", "s3", "s4"]
+    too_long = plan_of(spec, length=4096 - 39)
+    assert too_long.skipped == {"budget.window.exceeded": 7 * 4 * 2}
+    assert plan_of(spec, length=4096 - 40).skipped == {}
+    foreign = spec_of("arms.naive.authority.providers=[elsewhere]", "latency_samples=0")
+    assert plan_of(foreign).skipped == {"provider.unauthorized": 3 * 4}
+
+
+def test_the_expected_cells_are_those_of_the_plan(spec_of: Callable[..., RunSpec]) -> None:
+    spec = spec_of("latency_samples=2")
+    plan = plan_of(spec)
+    expected = {(c.sample_id, c.cell_id, phase) for c in expected_cells(spec, SAMPLES) for phase in c.phases}
+    assert expected == {(p.sample_id, p.cell.cell_id, p.phase) for p in plan.requests}
+    assert sum(len(c.phases) for c in expected_cells(spec, SAMPLES)) == plan.planned

