@@ -13,6 +13,7 @@ reach Hydra: ``'key="a=b"'``.
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import sys
 import tempfile
@@ -34,6 +35,7 @@ CONFIG_MODULE = "conf"
 CONFIG_NAME = "config"
 VERSION_BASE = "1.3"
 
+_RAISE = "HYDRA_FULL_ERROR"  # makes Hydra raise its errors instead of printing them and exiting
 _QUIET = ("hydra/job_logging=none", "hydra/hydra_logging=none", "hydra.output_subdir=null")
 
 
@@ -81,8 +83,14 @@ def multirun(overrides: Sequence[str], job: Callable[[DictConfig], int]) -> list
     """
     register_schema()
     with tempfile.TemporaryDirectory(prefix="capsule-bench-sweep-") as folder:
-        argv = [*expand(overrides), "--multirun", *_QUIET, f"hydra.sweep.dir={_quoted(folder)}"]
-        _sweep(argv, job, Path(folder))
+        expanded = expand(overrides)
+        # Options first: argparse takes no overrides after an option that follows others.
+        argv = ["--multirun", *expanded, *_QUIET, f"hydra.sweep.dir={_quoted(folder)}"]
+        try:
+            _sweep(argv, job, Path(folder))
+        except (HydraException, OmegaConfBaseException) as error:
+            with initialize_config_module(config_module=CONFIG_MODULE, version_base=VERSION_BASE):
+                raise ConfigError(_one_line(error, expanded)) from error
         codes = {int(p.stem): int(p.read_text("utf-8")) for p in Path(folder).glob("*.exit")}
         jobs = len(list(Path(folder).glob("*.started")))
     return [codes.get(n, 2) for n in range(jobs)]
@@ -98,13 +106,18 @@ def _sweep(argv: list[str], job: Callable[[DictConfig], int], folder: Path) -> N
     app = hydra.main(
         config_path=f"pkg://{CONFIG_MODULE}", config_name=CONFIG_NAME, version_base=VERSION_BASE
     )(task)
-    saved = sys.argv
+    saved, before = sys.argv, os.environ.get(_RAISE)
     sys.argv = [saved[0], *argv]
+    os.environ[_RAISE] = "1"
     GlobalHydra.instance().clear()
     try:
         app()
     finally:
         sys.argv = saved
+        os.environ.pop(_RAISE)
+        if before is not None:
+            os.environ[_RAISE] = before
+        GlobalHydra.instance().clear()
 
 
 def options(group: str) -> list[str]:

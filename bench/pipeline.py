@@ -151,31 +151,42 @@ def drive(folder: RunFolder, prepared: Prepared, reporter: Reporter, clock: Cloc
     Raises:
         RunError, EngineError, OSError: The run stays unfinished and can be resumed.
     """
-    times: dict[str, int] = {}
     with RunLock(folder, reporter.say) as lock:
-        folder.manifest.unlink(missing_ok=True)  # until the end the run is not complete
-        with _timed(times, "build_ms"):
-            plan = _build(folder, prepared, reporter, clock)
-        progress = take_up(folder, plan)
-        for name, length in progress.torn.items():
-            reporter.say(f"{name}: a torn tail of {length} bytes was set aside ({name}.torn)")
-        if progress.finished:
-            reporter.say(f"{len(progress.finished)} of {len(plan.requests)} requests are finished")
-        with Recorder(folder, folder.store(), progress.attempts) as recorder:
-            stage = Stage(
-                folder=folder,
-                spec=prepared.spec,
-                plan=plan,
-                progress=progress,
-                recorder=recorder,
-                lock=lock,
-                tokenizer=prepared.tokenizer,
-                model=prepared.model,
-                reporter=reporter,
-            )
-            times |= run_engines(stage)
+        times = send_all(folder, prepared, reporter, lock, clock)
         run, counts = complete(folder, times, reporter)
     return Outcome(folder=folder, counts=counts, void=run.void())
+
+
+def send_all(
+    folder: RunFolder, prepared: Prepared, reporter: Reporter, lock: RunLock, clock: Clock = clock_now
+) -> dict[str, int]:
+    """Build, plan, and send what has no final answer yet; returns milliseconds by phase.
+
+    Raises:
+        RunError, EngineError, OSError: The run stays unfinished and can be resumed.
+    """
+    times: dict[str, int] = {}
+    folder.manifest.unlink(missing_ok=True)  # until the end the run is not complete
+    with _timed(times, "build_ms"):
+        plan = _build(folder, prepared, reporter, clock)
+    progress = take_up(folder, plan)
+    for name, length in progress.torn.items():
+        reporter.say(f"{name}: a torn tail of {length} bytes was set aside ({name}.torn)")
+    if progress.finished:
+        reporter.say(f"{len(progress.finished)} of {len(plan.requests)} requests are finished")
+    with Recorder(folder, folder.store(), progress.attempts) as recorder:
+        stage = Stage(
+            folder=folder,
+            spec=prepared.spec,
+            plan=plan,
+            progress=progress,
+            recorder=recorder,
+            lock=lock,
+            tokenizer=prepared.tokenizer,
+            model=prepared.model,
+            reporter=reporter,
+        )
+        return times | run_engines(stage)
 
 
 def _build(folder: RunFolder, prepared: Prepared, reporter: Reporter, clock: Clock) -> Plan:

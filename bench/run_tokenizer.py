@@ -1,7 +1,7 @@
 """The tokenizer of a run, and the model folder where one is needed.
 
 ``model`` is the target model's own; ``hf:<folder>`` and ``tiktoken:<encoding>`` count without a model.
-An engine that sends ids to a model takes the model's tokenizer and no other.
+vLLM gets token ids, so it takes the model's tokenizer and no other; engines of one's own choose.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bench.tokenizers import HfTokenizer, TiktokenTokenizer
 from capsules.tokenizer import Tokenizer
 
 MODEL = "model"
-WITHOUT_WEIGHTS = ("fake",)
+NEED_THE_MODEL = ("vllm",)
 
 
 def run_tokenizer(
@@ -33,15 +33,14 @@ def run_tokenizer(
         ConfigError: The engine runs a model, and the tokenizer is another one.
         ModelError, TokenizerError: They cannot be had.
     """
-    loads_weights = engine and spec.engine.name not in WITHOUT_WEIGHTS
-    if loads_weights and spec.tokenizer != MODEL:
+    if engine and spec.engine.name in NEED_THE_MODEL and spec.tokenizer != MODEL:
         raise ConfigError(
             f"tokenizer: expected {MODEL!r} for engine {spec.engine.name}, which gets token ids; "
             f"found {spec.tokenizer!r}"
         )
     if spec.tokenizer == MODEL:
         folder = prepare_model(spec.model, say=say)
-        return HfTokenizer(folder.path, spec.model.name), folder if loads_weights else None
+        return HfTokenizer(folder.path, spec.model.name), folder
     kind, _, rest = spec.tokenizer.partition(":")
     if kind == "tiktoken":
         return TiktokenTokenizer(rest), None

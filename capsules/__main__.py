@@ -186,6 +186,8 @@ def main(argv: list[str] | None = None, streams: tuple[BinaryIO, BinaryIO, Binar
         args = _parser().parse_args(argv)
     except SystemExit as done:  # argparse has printed help (0) or a usage error (2)
         return int(done.code or 0)
+    if streams is None and None in (sys.stdin, sys.stdout, sys.stderr):  # closed by the caller
+        return _FAILED
     stdin, stdout, stderr = streams or (sys.stdin.buffer, sys.stdout.buffer, sys.stderr.buffer)
     run: _Command = args.run
     try:

@@ -10,17 +10,29 @@ place inside a unit corresponds to nothing.
   If it changes them, units are cut greedily from the left wherever both sides normalize apart; a
   changed sequence of more than 64 code points stays whole.
 
+Almost all text corresponds one to one; only the stretches where it may not are looked at closely
+(``capsules.unicode_tables.uneven_pattern``).
+
 Why slices of units normalize to slices of the result: the joined normalizations of consecutive units are
 a substring of an NFC string, hence NFC themselves, and canonically equivalent to the raw slice.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from capsules.unicode_tables import DROPPED, PUNCTUATION, WHITE_SPACE, compat_table, joining_pattern, nfc
+from capsules.unicode_tables import (
+    DROPPED,
+    PUNCTUATION,
+    WHITE_SPACE,
+    compat_table,
+    joining_pattern,
+    nfc,
+    uneven_pattern,
+)
 
 _LONGEST_CUT = 64
 _PRINTED_SPACE = frozenset(WHITE_SPACE)
@@ -51,35 +63,70 @@ class Atom:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
 class Units:
     """The units of one stretch, in order; positions count from the beginning of the stretch."""
 
-    raw_starts: tuple[int, ...]
-    raw_ends: tuple[int, ...]
-    norm_starts: tuple[int, ...]
-    norm_ends: tuple[int, ...]
+    __slots__ = ("_norm_ends", "_norm_starts", "_raw_ends", "_raw_starts")
+
+    def __init__(self) -> None:
+        self._raw_starts = array("I")
+        self._raw_ends = array("I")
+        self._norm_starts = array("I")
+        self._norm_ends = array("I")
+
+    @property
+    def norm_size(self) -> int:
+        """Number of normalized code points."""
+        return self._norm_ends[-1] if self._norm_ends else 0
+
+    def add_even(self, start: int, end: int) -> None:
+        """Append a raw range in which every code point is a unit and gave one code point."""
+        norm, size = self.norm_size, end - start
+        self._raw_starts.extend(range(start, end))
+        self._raw_ends.extend(range(start + 1, end + 1))
+        self._norm_starts.extend(range(norm, norm + size))
+        self._norm_ends.extend(range(norm + 1, norm + size + 1))
+
+    def add(self, start: int, end: int, size: int) -> None:
+        """Append one unit: a raw range that gave ``size`` code points."""
+        self._norm_starts.append(self.norm_size)
+        self._norm_ends.append(self._norm_starts[-1] + size)
+        self._raw_starts.append(start)
+        self._raw_ends.append(end)
 
     def raw_start(self, position: int) -> tuple[int, bool]:
         """Raw start of the unit that holds a normalized position; whether it begins there."""
-        unit = bisect_right(self.norm_starts, position) - 1
-        return self.raw_starts[unit], self.norm_starts[unit] == position
+        unit = bisect_right(self._norm_starts, position) - 1
+        return self._raw_starts[unit], self._norm_starts[unit] == position
 
     def raw_end(self, position: int) -> tuple[int, bool]:
         """Raw end of the unit that holds the normalized position before; whether it ends there."""
-        unit = bisect_right(self.norm_starts, position - 1) - 1
-        return self.raw_ends[unit], self.norm_ends[unit] == position
+        unit = bisect_right(self._norm_starts, position - 1) - 1
+        return self._raw_ends[unit], self._norm_ends[unit] == position
 
     def norm_start(self, position: int) -> int | None:
         """Normalized start of the first unit from a raw position on; ``None`` inside a unit."""
-        unit = bisect_right(self.raw_ends, position)
-        if unit == len(self.raw_starts):
-            return self.norm_ends[-1] if unit else 0
-        return self.norm_starts[unit] if self.raw_starts[unit] >= position else None
+        unit = bisect_right(self._raw_ends, position)
+        if unit == len(self._raw_starts):
+            return self.norm_size
+        return self._norm_starts[unit] if self._raw_starts[unit] >= position else None
 
 
 def units(raw: str, rules: Rules) -> Units:
-    """The units of ``raw``; their texts, joined, are its normalization."""
+    """The units of ``raw``."""
+    found = Units()
+    position = 0
+    for uneven in uneven_pattern(compat=rules.compat, quote=rules.quote).finditer(raw):
+        found.add_even(position, uneven.start())
+        position = uneven.end()
+        for atom in _merged(uneven.group(), rules):
+            found.add(uneven.start() + atom.start, uneven.start() + atom.end, len(atom.text))
+    found.add_even(position, len(raw))
+    return found
+
+
+def _merged(raw: str, rules: Rules) -> list[Atom]:
+    """The atoms of a stretch, those that share a raw character made one."""
     atoms = _composed(_mapped(raw, rules))
     if rules.quote:
         atoms = _collapsed(atoms)
@@ -89,15 +136,7 @@ def units(raw: str, rules: Rules) -> Units:
             last = merged.pop()
             atom = Atom(last.text + atom.text, last.start, max(last.end, atom.end))
         merged.append(atom)
-    ends: list[int] = []
-    for atom in merged:
-        ends.append((ends[-1] if ends else 0) + len(atom.text))
-    return Units(
-        tuple(atom.start for atom in merged),
-        tuple(atom.end for atom in merged),
-        tuple(end - len(atom.text) for end, atom in zip(ends, merged, strict=True)),
-        tuple(ends),
-    )
+    return merged
 
 
 def _mapped(raw: str, rules: Rules) -> list[Atom]:

@@ -1,7 +1,7 @@
 """The token budget of a prompt.
 
-``protected`` names fields of the PromptCapsule (which checks the names) that no stage may shorten. That they fit the window is
-checked at validation (``budget.protected.truncated``).
+``protected`` names fields of the PromptCapsule that no stage may shorten; the PromptCapsule checks the
+names. That they fit the window is checked at validation (``budget.protected.truncated``).
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ CACHED = f"""How many prompt tokens would a prefix cache serve? One request a li
 in:   {{"ids": [int], "salt"?: str, "block": int, "generated"?: [int]}}
 out:  {{"predicted": int, "shared_tokens": int}}
 
-Each line counts as finished before the next. {_LINES}
+Each line counts as finished before the next.
+{_LINES}
 
 example:
   echo '{{"ids": [1, 2, 3, 4, 5], "block": 2}}' | python -m capsules cached"""

@@ -67,6 +67,5 @@ def _array(node: Array, records: dict[str, Any]) -> dict[str, Any]:
 
 def _reference(node: Nested, records: dict[str, Any]) -> dict[str, Any]:
     name = node.cls.__name__
-    if name not in records:
-        records[name] = _object(node.cls, records)
+    records[name] = _object(node.cls, records)
     return {"$ref": f"#/$defs/{name}"}

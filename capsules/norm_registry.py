@@ -27,7 +27,7 @@ class NormEntry:
         norm_id: Its name, ``<word>/<version>``.
         spec_text: What it does, in words from which it could be written again.
         unicode_version: The version of Unicode whose data it uses.
-        vectors_id: ContentId of its test vectors (``capsules.norm_vectors``).
+        vectors_id: ContentId of its test vectors: the canonical array of [raw, normalized] pairs.
     """
 
     norm_id: str
@@ -63,7 +63,12 @@ _SPEC_TEXTS = {
         f"decomposes to two or more letters, repeatedly; {_QUOTE_TEXT}"
     ),
 }
-_VECTORS_ID = "b3:0000000000000000000000000000000000000000000000000000000000000000"
+_VECTORS_IDS = {
+    "raw/1": "b3:6bed225611d9ea6ecce6096f2fd1daf0118eb086f67f0865a2cba23c5302a348",
+    "text/1": "b3:614e0f5c0254a29a8e4dd4670a28bbffe01b0b9d472398a1acbd720c1371d94d",
+    "quote/1": "b3:ce4846839ae13763382e85769a8a9f3ee4e08bc34242367de309c35f267867e9",
+    "compat/1": "b3:c349f20dff5b62146a9b269d6ccc304f367e44d2af77a49ce131de3a85e54a6b",
+}
 _RULES = {
     "raw/1": Rules(),
     "text/1": Rules(line_ends=True),
@@ -77,7 +82,7 @@ NORMS: Mapping[str, NormEntry] = MappingProxyType(
             norm_id=norm_id,
             spec_text=_SPEC_TEXTS[norm_id],
             unicode_version=UNICODE_VERSION,
-            vectors_id=_VECTORS_ID,
+            vectors_id=_VECTORS_IDS[norm_id],
         )
         for norm_id in ORDER
     }

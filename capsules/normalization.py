@@ -108,6 +108,8 @@ class Normalized:
         """
         if self.text is self.raw:
             return position
+        if position == len(self.raw):
+            return len(self.text)
         piece = bisect_right(self._raw_cuts, position) - 1
         found = self._piece_units(piece)
         local = position - self._raw_cuts[piece]
@@ -135,7 +137,9 @@ class Normalized:
         if raw == text or (len(raw) == len(text) and raw.isascii()):
             return None
         if len(raw) > _LARGEST_PIECE:
-            return Units((0,), (len(raw),), (0,), (len(text),))
+            whole = Units()
+            whole.add(0, len(raw), len(text))
+            return whole
         return units(raw, self._rules)
 
     def _unchanged(self) -> bool:

@@ -128,30 +128,32 @@ def _longest_pieces(norm: Normalized, quote: str, is_shown: IsShown) -> Iterator
 
 
 def _longest_piece(norm: Normalized, quote: str, is_shown: IsShown) -> tuple[str, RawRange] | None:
-    """The longest beginning of ``quote``, at least 12 code points, that has a clean place."""
-    size = _longest_prefix(norm.text, quote)
-    while size >= STITCHED_CHARS:
-        piece = quote[:size].rstrip(WHITE_SPACE)
-        place = _next_clean(norm, piece, 0, is_shown) if len(piece) >= STITCHED_CHARS else None
-        if place is not None:
-            return piece, place[1]
-        size = len(piece) - 1
-    return None
+    """The longest beginning of ``quote``, at least 12 code points, that has a clean place.
+
+    One pass over the text: after a place that agrees for n code points only longer ones count.
+    """
+    found = None
+    wanted = STITCHED_CHARS
+    at = norm.text.find(quote[:wanted]) if len(quote) >= wanted else -1
+    while at >= 0:
+        raw = norm.to_raw(at, at + wanted)
+        size = _agreeing(norm.text, at, quote, wanted) if is_shown(raw) else 0
+        while size >= wanted:
+            raw = norm.to_raw(at, at + size)
+            if raw.clean and is_shown(raw) and quote[size - 1] not in WHITE_SPACE:
+                found = quote[:size], raw
+                wanted = size + 1
+            size -= 1
+        at = norm.text.find(quote[:wanted], at + 1) if len(quote) >= wanted else -1
+    return found
 
 
-def _longest_prefix(text: str, quote: str) -> int:
-    """How many leading code points of ``quote`` the text holds, or 0 for fewer than 12."""
-    low, high = 0, STITCHED_CHARS
-    while high <= len(quote) and quote[:high] in text:
-        low, high = high, 2 * high
-    high = min(high, len(quote) + 1)
-    while low and high - low > 1:
-        middle = (low + high) // 2
-        if quote[:middle] in text:
-            low = middle
-        else:
-            high = middle
-    return low
+def _agreeing(text: str, at: int, quote: str, size: int) -> int:
+    """How many code points from ``at`` on agree with the quote, of which ``size`` are known to."""
+    most = min(len(quote), len(text) - at)
+    while size < most and text[at + size] == quote[size]:
+        size += 1
+    return size
 
 
 def with_gaps(text: str, ranges: tuple[RawRange, ...]) -> tuple[QuotePiece, ...]:

@@ -36,6 +36,7 @@ from capsules.errors import RenderError
 from capsules.evidence import EvidenceCapsule
 from capsules.prompt import PromptCapsule
 from capsules.span import ExactSpan
+from capsules.unicode_tables import WHITE_SPACE
 
 TAG_CHARS = 10  # hex digits: 40 bits
 ANSWER_MARK = "Answer:"
@@ -242,7 +243,7 @@ def _rows(
             if text[span.start : span.end] != span.exact:
                 raise RenderError("span.exact.mismatch", f"the source does not hold span {span.span_id}")
             gap = "" if end is None else text[end : span.start]
-            if gap.strip():
+            if gap.strip(WHITE_SPACE):
                 raise RenderError(
                     "render.gap", f"expected white space before span {span.span_id}, found text"
                 )

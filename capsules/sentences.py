@@ -4,8 +4,8 @@ A sentence ends
 * at a blank line, before and after a heading line (``#``), before a list item, and at the end of the text;
 * after ``。！？؟۔।`` and other stops of which no script makes abbreviations, with the closing quotes and
   brackets that follow; a full-width full stop between two digits is none;
-* after ``.``, ``!``, ``?``, ``…`` with closing quotes and brackets, when white space follows and what
-  comes then is no lower-case letter;
+* after ``.``, ``!``, ``?``, ``…`` with closing quotes and brackets (also set off by a space, as
+  tokenized texts have them), when white space follows and what comes then is no lower-case letter;
 * but not after a full stop behind an abbreviation, an initial, dotted letters or the number of a list
   item. Where such an abbreviation may end a sentence (``etc.``, ``U.S.``), it does before a word that
   often begins one (``capsules.sentence_words``);
@@ -28,7 +28,8 @@ _HARD = "。｡！？؟۔।॥։።፧។៕༎．"
 _SOFT = ".!?…"
 _STOP = re.compile(
     rf"(?P<hard>[{_HARD}][{_HARD}{_SOFT}]*[{_CLOSERS}]*)(?P<quote>\"?)"
-    rf"|(?P<soft>[{_SOFT}][{_HARD}{_SOFT}]*)[{_CLOSERS}\"]*(?=[{WHITE_SPACE}]|\Z)"
+    rf"|(?P<soft>[{_SOFT}][{_HARD}{_SOFT}]*)[{_CLOSERS}\"]*(?:[{WHITE_SPACE}](?:''|[)\]”’»])+(?=[{WHITE_SPACE}]|\Z))*"
+    rf"(?=[{WHITE_SPACE}]|\Z)"
 )
 _THAI_GAP = re.compile(rf"(?<=[\u0e01-\u0e2e\u0e30-\u0e45\u0e47-\u0e5b])[{WHITE_SPACE}]+(?=[\u0e01-\u0e5b])")
 _HEADING = re.compile(rf"[{WHITE_SPACE}]*#{{1,6}}[{WHITE_SPACE}]")

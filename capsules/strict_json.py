@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 from capsules.characters import may_hold_refused, refused_character, refused_position
 from capsules.errors import ParseError
@@ -36,7 +36,8 @@ MAX_DEPTH = 32
 MAX_ITEMS = 10_000
 
 _MAX_INT_CHARS = len(str(-MAX_INT))
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+_TRAILING_COMMA = re.compile(r",[ \t\n\r]*")
 _NO_BRACKET = re.compile(r"[^\[\]{}]+")
 
 
@@ -97,7 +98,7 @@ def parse_strict(
     Args:
         data: The whole document.
         max_bytes: Cap on its size.
-        max_depth: Cap on containers inside each other.
+        max_depth: Cap on containers inside each other; some hundreds at most, for reading recurses.
         max_items: Cap on the items of one array.
 
     Returns:
@@ -114,8 +115,9 @@ def parse_strict(
     try:
         value: JsonValue = hooks.decoder.decode(text)
     except json.JSONDecodeError as error:
-        position = len(text[: error.pos].encode())
-        raise ParseError("json.syntax", f"expected JSON: {error.msg}", position=position) from None
+        raise ParseError(
+            "json.syntax", "expected JSON, found another character or the end", position=_byte(text, error)
+        ) from None
     # Most documents hold no escape and no candidate for a refusal: their values need no walk.
     if (
         hooks.met
@@ -125,6 +127,12 @@ def parse_strict(
     ):
         _require_clean(value, None, max_items)
     return value
+
+
+def _byte(text: str, error: json.JSONDecodeError) -> int:
+    """Offset of what is no JSON, the same on every Python (3.13 points at a trailing comma)."""
+    comma = _TRAILING_COMMA.match(text, error.pos) if error.msg.startswith("Illegal trailing comma") else None
+    return len(text[: comma.end() if comma else error.pos].encode())
 
 
 def _decode(data: bytes) -> str:
@@ -144,7 +152,7 @@ def _require_depth(text: str, max_depth: int) -> None:
     """Count brackets outside of strings before the parser, which recurses, sees them.
 
     Strings are cut out by splitting at quotes once escapes are gone. On text that is no JSON the
-    cut may be wrong only after the place where the parser stops.
+    cut may be wrong after the place where the parser stops, so a finding is looked at again.
     """
     if text.count("[") + text.count("{") <= max_depth:
         return
@@ -152,26 +160,22 @@ def _require_depth(text: str, max_depth: int) -> None:
     brackets = _NO_BRACKET.sub("", "".join(plain.split('"')[::2]))
     depth = 0
     for bracket in brackets:
-        if bracket in "[{":
-            depth += 1
-            if depth > max_depth:
-                _raise_depth(text, max_depth)
-        else:
-            depth -= 1
+        depth += 1 if bracket in "[{" else -1
+        if depth > max_depth:
+            _refuse_depth(text, max_depth)
+            return
 
 
-def _raise_depth(text: str, max_depth: int) -> NoReturn:
-    depth, position = 0, 0
+def _refuse_depth(text: str, max_depth: int) -> None:
+    depth = 0
     for token in _STRUCTURE.finditer(text):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token.group(), 0)
         if depth > max_depth:
-            position = token.start()
-            break
-    raise ParseError(
-        "json.depth.exceeded",
-        f"expected at most {max_depth} containers inside each other, found more",
-        position=len(text[:position].encode()),
-    )
+            raise ParseError(
+                "json.depth.exceeded",
+                f"expected at most {max_depth} containers inside each other, found more",
+                position=len(text[: token.start()].encode()),
+            )
 
 
 def _require_clean(value: JsonValue | _Refused, path: Path, max_items: int) -> None:

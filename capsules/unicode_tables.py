@@ -59,6 +59,12 @@ _JOINING = (
 )
 # Characters of COMPAT whose replacement begins with a space or with a joining character.
 _COMPAT_JOINING = " 3000 FC5E-FC63 FE70 FE72 FE74 FE76 FE78 FE7A FE7C FE7E FF9E-FF9F"
+# Characters whose NFC is longer than one code point.
+_EXPANDING = (
+    " 958-95F 9DC-9DD 9DF A33 A36 A59-A5B A5E B5C-B5D F43 F4D F52 F57 F5C F69 F73 F75-F76 F78 F81 F93 F9D "
+    "FA2 FA7 FAC FB9 2ADC FB1D FB1F FB2A-FB36 FB38-FB3C FB3E FB40-FB41 FB43-FB44 FB46-FB4E 1D15E-1D164 "
+    "1D1BB-1D1C0"
+)
 # Assigned by Unicode 15.0 and 15.1, the versions of Python 3.12 and 3.13.
 _ASSIGNED_LATER = (
     "CF3 ECE 2FFC-2FFF 31EF 10EFD-10EFF 1123F-11241 11B00-11B09 11F00-11F10 11F12-11F3A 11F3E-11F59 "
@@ -96,6 +102,23 @@ def safe_pattern() -> re.Pattern[str]:
     """One character before which a text can be cut, so that every normalization is that of its halves."""
     unsafe = _charset(_JOINING + _COMPAT_JOINING) + re.escape(WHITE_SPACE + DROPPED)
     return re.compile(f"[^{unsafe}]")
+
+
+@cache
+def uneven_pattern(*, compat: bool, quote: bool) -> re.Pattern[str]:
+    """Stretches in which raw and normalized code points may not correspond one to one.
+
+    A stretch is at most one ordinary character and a run of characters that join, expand or are
+    dropped, with the white space among them; or white space that becomes shorter.
+    """
+    odd = _charset(_JOINING + _EXPANDING + (_COMPAT_JOINING if compat else ""))
+    if not quote:
+        return re.compile(f"[^{odd}]?[{odd}]+|\r\n")
+    odd += re.escape(DROPPED) + (
+        "".join(c for c, to in compat_table().items() if len(to) > 1) if compat else ""
+    )
+    space = re.escape(WHITE_SPACE)
+    return re.compile(f"[^{odd}{space}]?[{space}]*[{odd}][{odd}{space}]*|[{space}]{{2,}}")
 
 
 @cache

@@ -15,14 +15,15 @@ def run_pip(command: Sequence[str], log_path: Path) -> str | None:
     lines: list[str] = []
     with log_path.open("a", encoding="utf-8") as log:
         print("$", *command, file=log)
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        assert process.stdout is not None
-        for line in process.stdout:
-            log.write(line)
-            lines.append(line)
-            progress.line(line)
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as process:
+            for line in process.stdout or ():
+                log.write(line)
+                lines.append(line)
+                progress.line(line)
     progress.end()
-    return None if process.wait() == 0 else "".join(lines)
+    return None if process.returncode == 0 else "".join(lines)
 
 
 class Progress:

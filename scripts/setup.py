@@ -92,6 +92,9 @@ def main(argv: list[str]) -> int:
     except (SetupError, NoPythonError) as error:
         say(f"set-up failed: {error}")
         return 2
+    except KeyboardInterrupt:
+        say("\ninterrupted: the same command goes on")
+        return 130
     if options.bench is None:
         return 0
     return run_bench(engine, overrides)

@@ -12,11 +12,10 @@ The rules:
   by scorers alone; ``required`` is seen by builders, which may not drop it.
 - An unknown key is refused: a misspelt ``expires_at`` would otherwise lift a limit in silence.
 - What a source does not say: the project of the run, level ``public``, no expiry.
-- Few-shot examples are the last rows of the file that have answers and spans, at most half of
-  the rows; they are not evaluated. The digest covers evaluated and example rows, in file order.
+- Examples, digest: :mod:`tasks.listed`.
 
 Options: ``file`` (absolute, or below ``task.data_dir``), ``dataset``, ``license``, ``max_level``
-(what the gold counts as denied lies above it).
+(what the gold counts as denied lies above it), ``example_chars``.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from capsules.timestamp import is_time
 from capsules.visibility import LEVELS
 from tasks.base import (
     Gold,
-    RefusedRow,
     Sample,
     SampleInput,
     SourceDoc,
@@ -37,9 +35,10 @@ from tasks.base import (
     TaskSpec,
     TextRange,
 )
-from tasks.fields import RowRefused, checked_text, field, known_keys, of_kind, optional, text_field, whole_row
-from tasks.finish import finish, only_options, option, rows_digest
-from tasks.sources import RawRow, data_folder, find_file, read_json_lines
+from tasks.fields import RowRefused, checked_text, field, known_keys, of_kind, optional, text_field
+from tasks.finish import count_option, only_options, option
+from tasks.listed import Made, load_listed
+from tasks.sources import data_folder, find_file, read_json_lines
 
 ROW_KEYS = frozenset({"id", "question", "sources", "answers", "spans", "required"})
 SOURCE_KEYS = frozenset({"id", "text", "title", "project", "level", "as_of", "expires_at", "license"})
@@ -52,28 +51,17 @@ def custom(spec: TaskSpec) -> TaskData:
     Raises:
         TaskError: No file is named or found, or see :mod:`tasks.finish`.
     """
-    only_options(spec, "dataset", "file", "license", "max_level")
+    only_options(spec, "dataset", "example_chars", "file", "license", "max_level")
     if option(spec, "max_level", "internal") not in LEVELS:
         raise TaskError(f"task.options.max_level: expected one of {', '.join(LEVELS)}")
-    path = _path(spec)
-    raw_rows, file_id = read_json_lines(path)
-    rows, refused = judge(raw_rows, spec)
-    examples = _example_rows(rows, spec.examples)
-    evaluated = [number for number in range(len(rows)) if number not in examples][: spec.limit]
-    used = [rows[number][0] for number in sorted({*examples, *evaluated})]
-    data = TaskData(
-        samples=tuple(rows[number][1] for number in evaluated),
-        examples=tuple(rows[number][1] for number in examples),
+    return load_listed(
+        spec,
+        read_json_lines(_path(spec)),
+        lambda row, spec, where: Made(sample=custom_sample(row, spec), value=row),
         dataset=option(spec, "dataset", "custom"),
-        revision=f"file:{file_id}",
         license=option(spec, "license", "unspecified"),
-        content_digest=rows_digest(used),
-        rows=len(used),
-        origin="local JSON Lines",
-        refused=refused,
-        reserved=len(examples),
+        example_chars=count_option(spec, "example_chars", 2000),
     )
-    return finish(spec, data)
 
 
 def _path(spec: TaskSpec) -> Path:
@@ -84,33 +72,6 @@ def _path(spec: TaskSpec) -> Path:
             "absolute or below task.data_dir; found none"
         )
     return find_file(spec, data_folder(spec, file) or Path(), (file,), file)
-
-
-def judge(
-    raw_rows: tuple[RawRow, ...], spec: TaskSpec
-) -> tuple[tuple[tuple[dict[str, object], Sample], ...], tuple[RefusedRow, ...]]:
-    """Judge all rows: (row, sample) of the good ones, and the refused ones, in file order."""
-    rows: list[tuple[dict[str, object], Sample]] = []
-    refused: list[RefusedRow] = []
-    seen: set[str] = set()
-    for raw in raw_rows:
-        try:
-            row = whole_row(raw.value)
-            sample = custom_sample(row, spec)
-            if sample.input.sample_id in seen:
-                raise RowRefused("row.id.duplicate", "/id", f"the id {sample.input.sample_id!r} again")
-        except RowRefused as error:
-            refused.append(error.as_row(raw.where))
-            continue
-        seen.add(sample.input.sample_id)
-        rows.append((row, sample))
-    return tuple(rows), tuple(refused)
-
-
-def _example_rows(rows: tuple[tuple[dict[str, object], Sample], ...], wanted: int) -> tuple[int, ...]:
-    golden = [n for n, (_, sample) in enumerate(rows) if sample.gold.answers and sample.gold.spans]
-    most = min(wanted, len(rows) // 2)
-    return tuple(reversed(golden))[:most]
 
 
 def custom_sample(row: dict[str, object], spec: TaskSpec) -> Sample:

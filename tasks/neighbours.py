@@ -7,8 +7,8 @@ The rules:
   a tie the earlier one), all in file order: the place in the prompt says nothing.
 - Few-shot examples come from the end of the file: going backward over the pairs of contexts
   (last and last but one, and so on), each pair not longer than ``example_chars`` gives one
-  example. Its gold is alternately the second and the first of its pair, its row the last one of
-  the gold context. At least half of the contexts stay for evaluation.
+  example. Its gold is alternately the second and the first of its pair, its row the last one with
+  gold of that context. At least half of the contexts stay for evaluation.
 - The contexts of the examples are kept out of the evaluated samples, as gold and as neighbours;
   rows of such contexts are *reserved*.
 - *Rows used*: the evaluated rows, the rows of the examples, and for every other context that is
@@ -17,6 +17,7 @@ The rules:
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from capsules.source import Origin
@@ -71,7 +72,7 @@ class Contexts:
         numbers: dict[str, int] = {}
         self.of_row = [numbers.setdefault(row.context, len(numbers)) for row in rows]
         self.texts = tuple(numbers)
-        self.last_row = {number: index for index, number in enumerate(self.of_row)}
+        self.last_with_gold = {n: index for index, n in enumerate(self.of_row) if rows[index].ranges}
         self.first_row: dict[int, int] = {}
         for index, number in enumerate(self.of_row):
             self.first_row.setdefault(number, index)
@@ -96,23 +97,36 @@ def nearest_contexts(own: int, count: int, closed: frozenset[int], wanted: int) 
     return tuple(sorted((own, *found)))
 
 
-def example_pairs(lengths: tuple[int, ...], wanted: int, most_chars: int) -> tuple[tuple[int, int], ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two neighbouring contexts of an example, and the one of them that is its gold."""
+
+    first: int
+    second: int
+    gold: int
+
+
+def example_pairs(
+    lengths: tuple[int, ...], wanted: int, most_chars: int, golden: Container[int]
+) -> tuple[Pair, ...]:
     """Choose the contexts of the examples.
 
     Args:
         lengths: Length of every context, in file order.
         wanted: Number of examples.
         most_chars: The longest that a pair may be, in code points.
+        golden: Contexts that have a row with gold.
 
     Returns:
-        Pairs (first, second) of neighbouring contexts, the last of the file first; fewer than
-        ``wanted`` when the file does not have so many.
+        Pairs of neighbouring contexts, the last of the file first; fewer than ``wanted`` when the
+        file does not have so many.
     """
-    pairs: list[tuple[int, int]] = []
+    pairs: list[Pair] = []
     second = len(lengths) - 1
     while len(pairs) < wanted and second - 1 >= (len(lengths) + 1) // 2:
-        if lengths[second - 1] + lengths[second] <= most_chars:
-            pairs.append((second - 1, second))
+        gold = second - len(pairs) % 2
+        if lengths[second - 1] + lengths[second] <= most_chars and gold in golden:
+            pairs.append(Pair(first=second - 1, second=second, gold=gold))
         second -= 2
     return tuple(pairs)
 
@@ -121,8 +135,8 @@ def choose(rows: tuple[SquadRow, ...], spec: TaskSpec, naming: Naming, settings:
     """Make the samples and examples of one file by the rules of this module."""
     contexts = Contexts(rows)
     lengths = tuple(len(text) for text in contexts.texts)
-    pairs = example_pairs(lengths, settings.examples, settings.example_chars)
-    closed = frozenset(number for pair in pairs for number in pair)
+    pairs = example_pairs(lengths, settings.examples, settings.example_chars, contexts.last_with_gold)
+    closed = frozenset(number for pair in pairs for number in (pair.first, pair.second))
     make = _Maker(rows, contexts, spec, naming)
     eligible = [index for index, number in enumerate(contexts.of_row) if number not in closed]
     evaluated = eligible[: settings.limit]
@@ -134,11 +148,11 @@ def choose(rows: tuple[SquadRow, ...], spec: TaskSpec, naming: Naming, settings:
         samples.append(make.sample(index, numbers))
     examples: list[Sample] = []
     used = set(evaluated)
-    for place, pair in enumerate(pairs):
-        index = contexts.last_row[pair[1 - place % 2]]
+    for pair in pairs:
+        index = contexts.last_with_gold[pair.gold]
         used.add(index)
-        shown.update(pair)
-        examples.append(make.sample(index, pair))
+        shown.update((pair.first, pair.second))
+        examples.append(make.sample(index, (pair.first, pair.second)))
     covered = {contexts.of_row[index] for index in used}
     used.update(contexts.first_row[number] for number in shown - covered)
     return Chosen(

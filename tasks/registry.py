@@ -10,15 +10,38 @@ import importlib
 
 from tasks.base import Task, TaskData, TaskError, TaskSpec
 from tasks.checks import check_data, check_spec
+from tasks.claims import citation_integrity, fever_symmetric
+from tasks.clapnq import clapnq
 from tasks.custom import custom
-from tasks.squad_files import squad
+from tasks.hotpotqa import hotpotqa
+from tasks.musique import musique
+from tasks.nq_oracle import nq_oracle
+from tasks.quotesum import quotesum
+from tasks.ramdocs import ramdocs
+from tasks.squad_files import arcd, cmrc2018, covid_qa, jsquad, squad
+from tasks.squality import squality
 from tasks.synthetic import synthetic
+from tasks.timeqa import timeqa
 from tasks.xquad import xquad, xquad_ar, xquad_en, xquad_hi, xquad_th, xquad_zh
 
 TASKS: dict[str, Task] = {
+    "arcd": arcd,
+    "citation_integrity": citation_integrity,
+    "clapnq": clapnq,
+    "cmrc2018": cmrc2018,
+    "covid_qa": covid_qa,
     "custom": custom,
+    "fever_symmetric": fever_symmetric,
+    "hotpotqa": hotpotqa,
+    "jsquad": jsquad,
+    "musique": musique,
+    "nq_oracle": nq_oracle,
+    "quotesum": quotesum,
+    "ramdocs": ramdocs,
     "squad": squad,
+    "squality": squality,
     "synthetic": synthetic,
+    "timeqa": timeqa,
     "xquad": xquad,
     "xquad_ar": xquad_ar,
     "xquad_en": xquad_en,

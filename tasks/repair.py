@@ -4,8 +4,8 @@
    bytes fit every one of them, the offsets of that document are in that unit (class ``utf16``,
    ``utf8``).
 2. *Nearest*: else the exact occurrence of the answer text nearest to the stated offset, within
-   a window of code points; on a tie the earlier one (class ``nearest``). White space and letters
-   are part of the text: nothing is trimmed or folded to make it fit.
+   a window of code points; on a tie the earlier one (class ``nearest`` and the way: ``nearest-1``).
+   White space and letters are part of the text: nothing is trimmed or folded to make it fit.
 
 Everything else is refused. Without a window (``0``) neither rule applies. Each repair is counted
 under its class, so that a report can say how much of the gold is as published.
@@ -43,8 +43,9 @@ def document_unit(context: str, answers: Iterable[Answer]) -> str | None:
     known = tuple(answers)
     if all(fits(context, answer) for answer in known):
         return "code_points"
-    for unit in ("utf16", "utf8"):
-        if all(fits(context, (text, from_unit(context, start, unit))) for text, start in known):
+    others = (("utf16", max(context, default="") > "\uffff"), ("utf8", not context.isascii()))
+    for unit, differs in others:
+        if differs and all(fits(context, (text, from_unit(context, start, unit))) for text, start in known):
             return unit
     return None
 
@@ -103,7 +104,8 @@ def locate(
         elif window > 0 and unit in ("utf16", "utf8"):
             start, repair = from_unit(context, stated, unit), unit
         elif window > 0:
-            start, repair = nearest(context, (text, stated), window), "nearest"
+            start = nearest(context, (text, stated), window)
+            repair = None if start is None else f"nearest{start - stated:+d}"
         place = None if start is None else Located(start=start, end=start + len(text), repair=repair)
         located.append(place)
     return tuple(located)

@@ -93,6 +93,21 @@ def data_folder(spec: TaskSpec, expected: str) -> Path | None:
     return folder
 
 
+def local_folder(spec: TaskSpec, expected: str) -> Path:
+    """Return the folder of local data of a task that has no other way in.
+
+    Raises:
+        TaskError: No folder is set, or it does not exist.
+    """
+    folder = data_folder(spec, expected)
+    if folder is None:
+        raise TaskError(
+            f"task {spec.name}: expected {expected} in the folder of local data, and no folder is set; "
+            "set CAPSULE_DATA (or task.data_dir) to the folder that holds it"
+        )
+    return folder
+
+
 def find_file(spec: TaskSpec, folder: Path, names: tuple[str, ...], expected: str) -> Path:
     """Return the first file of these names (relative to the folder) that exists.
 
@@ -142,19 +157,31 @@ def read_json(path: Path, *, floats: bool = False) -> tuple[object, str]:
         raise TaskError(f"{path}: {error.code}: {error}") from error
 
 
-def read_json_lines(path: Path, *, floats: bool = False) -> tuple[tuple[RawRow, ...], str]:
+def read_json_list(path: Path, *, floats: bool = False) -> Rows:
+    """Read a JSON file that is one array of rows.
+
+    Raises:
+        TaskError: The file cannot be read or is no array.
+    """
+    value, file_id = read_json(path, floats=floats)
+    if not isinstance(value, list):
+        raise TaskError(f"{path}: expected an array of rows, found {type(value).__name__}")
+    rows = tuple(RawRow(where=f"row {number}", value=row) for number, row in enumerate(value))
+    return Rows(rows=rows, origin="local JSON", revision=f"file:{file_id}")
+
+
+def read_json_lines(path: Path, *, floats: bool = False) -> Rows:
     """Read a file of one JSON value a line; a line that is not JSON becomes a fault.
 
-    Lines end with LF or CR LF; lines of white space alone hold no row.
-
-    Returns:
-        The rows, and the ContentId of the (unpacked) file.
+    Lines end with LF or CR LF; lines of white space alone hold no row. The revision is that of the
+    unpacked file.
 
     Raises:
         TaskError: The file cannot be read.
     """
     data = read_bytes(path)
-    return tuple(_lines(data, floats)), content_id(data)
+    rows = tuple(_lines(data, floats))
+    return Rows(rows=rows, origin="local JSON Lines", revision=f"file:{content_id(data)}")
 
 
 def _lines(data: bytes, floats: bool) -> Iterator[RawRow]:

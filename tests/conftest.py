@@ -8,6 +8,14 @@ from pathlib import Path
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--accept-golden",
+        action="store_true",
+        help="write the golden files of the report instead of comparing",
+    )
+
+
 @pytest.fixture(scope="session")
 def capsule_data() -> Path:
     """The folder of public data sets; tests that need it skip loudly without it."""

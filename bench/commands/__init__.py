@@ -56,6 +56,7 @@ def _one_run(parser: argparse.ArgumentParser) -> None:
 def _verify(parser: argparse.ArgumentParser) -> None:
     _one_run(parser)
     parser.add_argument("--now", metavar="TIME", help="judge validity at this time (YYYY-MM-DDTHH:MM:SSZ)")
+    parser.add_argument("--skip", action="append", default=[], metavar="CHECK", help="do not make this check")
 
 
 def _store_of(parser: argparse.ArgumentParser) -> None:

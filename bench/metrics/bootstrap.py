@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 21  # cells of the resampling matrix held at once
 _EXACT_BITS = 52
+_LARGEST_SCALE = 1000  # values below 2**-948 become 0 rather than their scale infinite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,5 +89,5 @@ def _fixed_point(columns: Floats) -> tuple[Floats, Floats]:
     """Whole-number columns and the power of two that each was multiplied by."""
     largest = np.abs(columns).max(axis=0) * len(columns)
     _, exponents = np.frexp(largest)  # largest < 2**exponent
-    scale = np.ldexp(1.0, _EXACT_BITS - exponents)
+    scale = np.ldexp(1.0, np.minimum(_EXACT_BITS - exponents, _LARGEST_SCALE))
     return np.rint(columns * scale), scale

@@ -13,6 +13,8 @@ from math import fsum
 from bench.metrics.bootstrap import Interval, bootstrap_means
 from bench.metrics.series import Series
 
+NO_PAIRS = "no sample completed on both sides"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
@@ -75,7 +77,7 @@ def _difference(
 ) -> Difference:
     n, reason = len(kept), None
     if not kept:
-        reason = left.reason or right.reason or "no sample completed on both sides"
+        reason = left.reason or right.reason or NO_PAIRS
     diffs = [a - b for a, b in kept]
     return Difference(
         label=left.label,

@@ -19,6 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bench.report.visible import visible
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -63,6 +65,7 @@ _RC: dict[Any, Any] = {
     "grid.linewidth": 0.6,
     "hatch.linewidth": 0.5,
     "figure.facecolor": PAPER,
+    "figure.constrained_layout.w_pad": 0.06,
     "savefig.facecolor": PAPER,
     "lines.linewidth": 1.3,
 }
@@ -92,6 +95,8 @@ def draw(name: str, title: str, alt: str, paint: Callable[[], Figure]) -> Drawn:
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_RC)
         figure = paint()
+        figure.draw_without_rendering()  # lay out once, so that all forms are alike
+        figure.set_layout_engine("none")
         return Drawn(
             name=name,
             title=title,
@@ -124,7 +129,7 @@ def _inline(name: str, title: str, alt: str, svg: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def blank(
@@ -148,9 +153,21 @@ def beside(ax: Axes, x: float, y: float, text: str) -> None:
     ax.annotate(text, (x, y), xytext=(3, 0), textcoords="offset points", va="center", ha="left", fontsize=7.5)
 
 
+def inside(ax: Axes, x: float, y: float, text: str) -> None:
+    """A small label in the middle of a bar, on paper so that it is read on any colour."""
+    box = {"facecolor": PAPER, "edgecolor": "none", "pad": 1.2}
+    ax.text(x, y, text, ha="center", va="center", bbox=box, fontsize=7.5)
+
+
+def thousands(ax: Axes, ticks: int) -> None:
+    """At most ``ticks`` round numbers on the horizontal axis, with thousands separators."""
+    ax.locator_params(axis="x", nbins=ticks)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+
+
 def label_rows(ax: Axes, labels: list[str]) -> None:
     """Rows from top to bottom, named at the left, with a little air around them."""
-    ax.set_yticks(range(len(labels)), labels=labels)
+    ax.set_yticks(range(len(labels)), labels=[visible(label) for label in labels])
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.spines["left"].set_visible(False)
     ax.grid(axis="x")

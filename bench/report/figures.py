@@ -109,41 +109,39 @@ def scatter(rows: Sequence[Points], groups: tuple[str, ...], *, axis: str) -> Fi
             text, (1.01, y), xycoords=("axes fraction", "data"), va="center", ha="left", annotation_clip=False
         )
     ax.set_xlim(left=0)
-    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    style.thousands(ax, 8)
     ax.set_xlabel(axis)
     return figure
 
 
 def stacked(rows: Sequence[Bars], classes: Sequence[str], *, axis: str) -> Figure:
     """Stacked horizontal bars with the amount written into every part that is wide enough."""
+    from matplotlib.patches import Patch
+
     figure, (ax,) = style.blank(1.05 + 0.3 * max(len(rows), 2))
     style.label_rows(ax, [row.label for row in rows])
     longest = max((sum(p or 0 for p in row.parts) for row in rows), default=0) or 1
-    for i, name in enumerate(classes):
-        lefts = [sum(p or 0 for p in row.parts[:i]) for row in rows]
-        widths = [row.parts[i] or 0 for row in rows]
-        ax.barh(
-            range(len(rows)),
-            widths,
-            left=lefts,
-            height=0.66,
-            label=name,
-            color=style.PALETTE[(4, 1, 3, 2)[i % 4]],
-            hatch=style.HATCHES[i % 4],
-            edgecolor=style.PAPER,
-            linewidth=0.6,
-        )
-        for y, (left, width) in enumerate(zip(lefts, widths, strict=True)):
-            if width > 0.07 * longest:
-                box = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.2}
-                text = _short(width)
-                ax.text(left + width / 2, y, text, ha="center", va="center", bbox=box, fontsize=7.5)
+    fills = [
+        {"color": style.PALETTE[(4, 1, 3, 2)[i % 4]], "hatch": style.HATCHES[i % 4], "edgecolor": style.PAPER}
+        for i in range(len(classes))
+    ]
     for y, row in enumerate(rows):
+        left = 0.0
+        for part, fill in zip(row.parts, fills, strict=True):
+            if part:
+                ax.barh(y, part, left=left, height=0.66, linewidth=0.6, **fill)
+                if part > 0.07 * longest:
+                    style.inside(ax, left + part / 2, y, _short(part))
+                left += part
         if all(part is None for part in row.parts):
             style.beside(ax, 0, y, "no value")
-    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    ax.set_xlim(0, 1.04 * longest)
+    style.thousands(ax, 8)
     ax.set_xlabel(axis)
-    figure.legend(loc="outside upper center", ncols=len(classes), frameon=False, handlelength=1.4)
+    keys = [Patch(label=name, **fill) for name, fill in zip(classes, fills, strict=True)]
+    figure.legend(
+        handles=keys, loc="outside upper center", ncols=len(classes), frameon=False, handlelength=1.4
+    )
     return figure
 
 
@@ -185,7 +183,7 @@ def waterfall(
             style.beside(ax, left + tokens, y, text)
         ax.set_title(visible(arm))
         ax.set_xlim(0, 1.42 * widest)
-        ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        style.thousands(ax, 4)
         if i >= len(panels) - columns:
             ax.set_xlabel(axis)
     for ax in axes[len(panels) :]:

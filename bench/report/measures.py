@@ -38,6 +38,7 @@ class Measure:
         values: arm_id -> the series that the shown mean is taken over.
         pairs: arm_id -> the series that differences are made of.
         shown: arm_id -> text that replaces the mean (a count says more than a mean of counts).
+        no_pairs: What to say where no sample has a value in both arms.
         reason: Why it is not measured; ``None`` if it is.
         note: What a reader must know to judge the number.
     """
@@ -49,6 +50,7 @@ class Measure:
     values: Mapping[str, Series] = field(default_factory=lambda: MappingProxyType({}))
     pairs: Mapping[str, Series] = field(default_factory=lambda: MappingProxyType({}))
     shown: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    no_pairs: str = "no sample completed in both"
     reason: str | None = None
     note: str | None = None
 

@@ -9,7 +9,7 @@ from bench.report import figures
 from bench.report.figure_style import Drawn
 from bench.report.tables_cost import latency_values, token_means
 from bench.report.tables_differences import all_differences
-from bench.report.tables_evidence import SILENT, Flow, flows
+from bench.report.tables_evidence import Flow, flows, reason_order
 from bench.report.tables_quality import headline_intervals
 from bench.report.view import RunView
 
@@ -82,9 +82,7 @@ def waterfall(view: RunView) -> Drawn | None:
     found = flows(view)
     if not found:
         return None
-    present = {reason for flow in found for reason, _, _ in flow.omitted}
-    order = list(dict.fromkeys(reason for flow in found for reason, _, _ in flow.omitted if reason != SILENT))
-    order += [SILENT] if SILENT in present else []
+    order = sorted({reason for flow in found for reason, _, _ in flow.omitted}, key=reason_order)
     panels = {flow.arm_id: _steps(flow, order) for flow in found}
     return style.draw(
         "waterfall",

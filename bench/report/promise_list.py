@@ -79,6 +79,7 @@ def _false_accepts(view: RunView) -> Measure:
         values=values,
         pairs=values,
         shown=shown,
+        no_pairs="no sample with an exact quote in both",
         note=(
             f"{total.edits:,} edits of {total.quotes:,} exact quotes: {total.refused:,} refused; "
             f"{total.elsewhere:,} refused at their place but verbatim at another range of the source "
@@ -91,7 +92,11 @@ def _false_accepts(view: RunView) -> Measure:
 def _isolation(view: RunView) -> list[Measure]:
     promise, unit = "project isolation", "tokens"
     without = _unmeasured(
-        promise, "cached across projects, without salt", unit, LOWER, "every request carries a salt"
+        promise,
+        "cached across projects, without salt",
+        unit,
+        LOWER,
+        "with caching on every request has a salt",
     )
     name = "cached across projects, with salt"
     projects = {sample.project for sample in view.index.samples.values()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import fsum
 
 from bench.metrics.bootstrap import Interval, bootstrap_means
-from bench.metrics.paired import Difference, differences
+from bench.metrics.paired import NO_PAIRS, Difference, differences
 from bench.metrics.series import Series, absent
 from bench.report import numbers
 from bench.report.measures import Measure
@@ -102,16 +102,16 @@ def _shown(
     else:
         text = numbers.with_interval(numbers.in_unit(unit, value.mean), unit, value.interval)
     name = f"{measure.name} ({numbers.shown_unit(unit)}; {_SIGNS[measure.direction]})"
-    cells = [_difference(unit, diff) for diff in diffs]
+    cells = [_difference(measure, diff) for diff in diffs]
     return (measure.promise, name, named(arm), f"{value.n:,}" if value.n else "", text, *cells)
 
 
-def _difference(unit: str, diff: Difference | None) -> str:
+def _difference(measure: Measure, diff: Difference | None) -> str:
     if diff is None:
         return ""
     if diff.mean is None:
-        return diff.reason or ""
-    text = numbers.with_interval(numbers.difference(unit, diff.mean), unit, diff.interval)
+        return measure.no_pairs if diff.reason == NO_PAIRS else diff.reason or ""
+    text = numbers.with_interval(numbers.difference(measure.unit, diff.mean), measure.unit, diff.interval)
     return f"{text}, n={diff.n:,}" if diff.left_out else text
 
 

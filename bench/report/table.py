@@ -3,7 +3,7 @@
 Rules of this module:
 
 * ``rows`` hold display text; ``data`` holds the same rows as plain values for the CSV, with low,
-  high and n in columns of their own and full precision. Nothing is computed here.
+  high and n in columns of their own and twelve significant digits. Nothing is computed here.
 * The leading ``groups`` columns name blocks of rows. HTML and LaTeX show them as a heading over the
   block, Markdown shows a repeated value once.
 * A CSV cell of text that a spreadsheet would run as a formula gets a leading apostrophe.
@@ -68,7 +68,7 @@ def _csv_cell(value: Value) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return repr(value)
+        return f"{value:.12g}"
     if isinstance(value, int):
         return str(value)
     text = visible(value)

@@ -61,14 +61,16 @@ def flow(view: RunView, arm: ArmSpec) -> Flow | None:
         arm_id=arm.arm_id,
         prompts=len(builds),
         candidates=ends[0],
-        omitted=tuple((r, *omitted[r]) for r in sorted(omitted, key=_reason_key)),
+        omitted=tuple((r, *omitted[r]) for r in sorted(omitted, key=reason_order)),
         sent=ends[1],
     )
 
 
-def _reason_key(reason: str) -> tuple[int, str]:
-    known = _REASON_ORDER.index(reason) if reason in _REASON_ORDER else len(_REASON_ORDER)
-    return known, reason
+def reason_order(reason: str) -> tuple[int, str]:
+    """Sort key: the order of the stages, then reasons that are not known here, then the silent ones."""
+    if reason == SILENT:
+        return len(_REASON_ORDER) + 1, reason
+    return _REASON_ORDER.index(reason) if reason in _REASON_ORDER else len(_REASON_ORDER), reason
 
 
 def flows(view: RunView) -> list[Flow]:
@@ -131,11 +133,11 @@ def recall_table(view: RunView) -> Table:
         data.extend((arm.arm_id, s.metric, s.n, s.ok, s.mean_ok, s.headline) for s in summaries)
     return Table(
         name="evidence",
-        caption="Gold evidence that is left after each stage, and the accounting of omissions (means).",
+        caption="Share of gold evidence left after each stage, and the accounting of omissions (means).",
         head=(
             "Arm",
             "n",
-            *(f"gold recall after {s}" for s in RECALL_STAGES),
+            *(f"after {s}" for s in RECALL_STAGES),
             "omission laws held",
             "silent omissions a sample",
         ),

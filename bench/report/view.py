@@ -20,7 +20,6 @@ from bench.metrics.series import Series, completed, counted
 from bench.metrics.summary import Summary, by_cell, summarize
 from bench.records import BuildRow, RequestRow, ResponseRow, ScoreRow
 from bench.report.inputs import ReportInput
-from bench.report.visible import visible
 from bench.scorers.index import RunIndex, index_run
 from bench.scorers.judge import Judge, JudgedQuote
 from bench.specs import ArmSpec
@@ -44,7 +43,7 @@ class CellView:
     @property
     def label(self) -> str:
         """How the cell is named in figures and tables."""
-        return visible(f"{self.arm.arm_id} · {self.state}")
+        return f"{self.arm.arm_id} · {self.state}"
 
 
 class RunView:

@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from bench.build.base import BuiltPrompt, Piece
 from bench.config import to_spec
 from bench.hydra_app import compose_config
 from bench.pipeline import Outcome, drive, start_run
+from bench.planner import Plan, Prepared, ids_bytes, make_plan
 from bench.progress import Reporter
 from bench.specs import RunSpec
+from bench.tokenizers import ByteTokenizer
+from capsules.content_id import content_id
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -77,6 +81,67 @@ def run_small(small: Callable[..., list[str]]) -> Callable[..., Outcome]:
 def finished(run_small: Callable[..., Outcome], tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """One finished small run, shared: tests copy it before they change it."""
     return run_small(tmp_path_factory.mktemp("results"))
+
+
+def toy_prompt(ids: Sequence[int], stable: int, level: str = "public") -> BuiltPrompt:
+    """A prompt of these ids, the first ``stable`` of which are the stable prefix."""
+    return BuiltPrompt(
+        ids=tuple(ids),
+        stable_ids=tuple(ids[:stable]),
+        pieces=(Piece(kind="joined", n=len(ids)),),
+        shown=(),
+        stages=(),
+        silent_omissions=0,
+        silent_tokens=0,
+        prompt=None,
+        evidence=(),
+        sources={},
+        project="p",
+        level=level,
+    )
+
+
+@pytest.fixture
+def toy_plan() -> Callable[..., Plan]:
+    """A plan of byte prompts: a stable text of the arm, then one of the sample; no data is needed."""
+
+    def make(
+        spec: RunSpec,
+        samples: Sequence[str] = ("s1", "s2", "s3", "s4"),
+        *,
+        broken: Sequence[tuple[str, str]] = (),
+        length: int | None = None,
+        levels: Sequence[str] = ("public",),
+    ) -> Plan:
+        encode, items = ByteTokenizer().encode, []
+        for n, sample in enumerate(samples):
+            for arm in spec.arms:
+                stable = [256, *encode(f"{arm.arm_id}: a stable prefix of more than two blocks of ids. ")]
+                ids = stable + encode(
+                    f"[1] Source of {sample}. It has two sentences.\nQuestion: {sample}?\nAnswer:"
+                )
+                if length is not None:
+                    ids = (ids * (length // len(ids) + 1))[:length]
+                if (sample, arm.arm_id) in broken:
+                    built, digest, code = None, None, "budget.required.unfit"
+                else:
+                    built = toy_prompt(
+                        ids, 0 if arm.layout == "naive_volatile" else len(stable), levels[n % len(levels)]
+                    )
+                    digest, code = content_id(ids_bytes(ids)), None
+                items.append(
+                    Prepared(
+                        sample_id=sample,
+                        arm_id=arm.arm_id,
+                        built=built,
+                        ids_digest=digest,
+                        prompt_capsule=None,
+                        code=code,
+                    )
+                )
+        return make_plan(spec, samples, items)
+
+    return make
 
 
 @pytest.fixture

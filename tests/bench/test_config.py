@@ -16,7 +16,9 @@ from bench.specs import RunSpec
 
 
 @pytest.mark.parametrize("experiment", ["quickstart", "xquad_en", "xquad", "build"])
-def test_every_shipped_experiment_composes_and_survives_the_round_trip_through_its_yaml(experiment: str) -> None:
+def test_every_shipped_experiment_composes_and_survives_the_round_trip_through_its_yaml(
+    experiment: str,
+) -> None:
     cfg = compose_config([f"experiment={experiment}"])
     spec = to_spec(cfg)
     assert spec.experiment == experiment
@@ -43,7 +45,9 @@ def test_limit_is_short_for_the_limit_of_the_task() -> None:
     assert to_spec(compose_config(["limit=3"])).task.limit == 3
 
 
-def test_the_digest_follows_every_setting_that_changes_a_result_and_no_path(spec_of: Callable[..., RunSpec]) -> None:
+def test_the_digest_follows_every_setting_that_changes_a_result_and_no_path(
+    spec_of: Callable[..., RunSpec],
+) -> None:
     base = config_digest(spec_of())
     for change in ("sampling.temperature=0.5", "sampling.max_tokens=41", "sampling.stop=[x]", "seed=1",
                    "engine.block_size=32", "arms.capsule.selection.k=3", "task.seed=1", "concurrency=3",
@@ -51,7 +55,9 @@ def test_the_digest_follows_every_setting_that_changes_a_result_and_no_path(spec
         assert config_digest(spec_of(change)) != base, change
     assert config_digest(spec_of("task.data_dir=/somewhere/else")) == base
     local = ["model=local", "model.name=m"]
-    assert config_digest(spec_of(*local, "model.ref=/a/m")) == config_digest(spec_of(*local, "model.ref=/b/m"))
+    assert config_digest(spec_of(*local, "model.ref=/a/m")) == config_digest(
+        spec_of(*local, "model.ref=/b/m")
+    )
 
 
 def test_the_digest_refuses_a_float_and_names_it(spec_of: Callable[..., RunSpec]) -> None:
@@ -124,7 +130,9 @@ def test_a_quoted_sentence_with_a_comma_is_one_string() -> None:
     assert compose_config(["task.project='What is it, then?'"]).task.project == "What is it, then?"
 
 
-def test_composing_keeps_the_working_directory_and_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_composing_keeps_the_working_directory_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     compose_config(["limit=1"])
     assert Path.cwd() == tmp_path

@@ -1,4 +1,4 @@
-"""Models as folders: local ones, and packages whose bytes are wrong. The real conversion: tests/integration."""
+"""Models as folders: local ones, and packages whose bytes are wrong. A real one: tests/integration."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
 
 
 def test_a_missing_folder(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="none: expected a file config.json"):
+    with pytest.raises(ModelError, match=r"none: expected a file config\.json"):
         prepare_model(spec("local", tmp_path / "none"), say=silent)
 
 

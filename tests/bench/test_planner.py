@@ -3,70 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
 
-from bench.build.base import BuiltPrompt, Piece
 from bench.planner import (
     LATENCY,
     QUALITY,
     Plan,
-    Prepared,
     expected_cells,
-    ids_bytes,
-    make_plan,
     request_digest,
     request_id,
     salt_of,
 )
 from bench.specs import RunSpec, SamplingSpec
-from capsules.content_id import content_id
 
 SAMPLES = ("s1", "s2", "s3", "s4")
 
 
-def prompt(ids: Sequence[int], level: str = "public") -> BuiltPrompt:
-    return BuiltPrompt(
-        ids=tuple(ids),
-        stable_ids=tuple(ids[:2]),
-        pieces=(Piece(kind="joined", n=len(ids)),),
-        shown=(),
-        stages=(),
-        silent_omissions=0,
-        silent_tokens=0,
-        prompt=None,
-        evidence=(),
-        sources={},
-        project="p",
-        level=level,
-    )
-
-
-def prepared(sample_id: str, arm_id: str, built: BuiltPrompt | None, code: str | None = None) -> Prepared:
-    return Prepared(
-        sample_id=sample_id,
-        arm_id=arm_id,
-        built=built,
-        ids_digest=None if built is None else content_id(ids_bytes(built.ids)),
-        prompt_capsule=None,
-        code=code,
-    )
-
-
-def plan_of(spec: RunSpec, *, broken: Sequence[tuple[str, str]] = (), length: int = 5) -> Plan:
-    items = [
-        prepared(s, arm.arm_id, None, "budget.required.unfit")
-        if (s, arm.arm_id) in broken
-        else prepared(s, arm.arm_id, prompt(range(n, n + length)))
-        for n, s in enumerate(SAMPLES)
-        for arm in spec.arms
-    ]
-    return make_plan(spec, SAMPLES, items)
-
-
-def test_every_cell_gets_every_sample_in_order_and_the_subset_once_more(spec_of: Callable[..., RunSpec]) -> None:
-    plan = plan_of(spec_of("latency_samples=2"))
+def test_every_cell_gets_every_sample_in_order_and_the_subset_once_more(
+    spec_of: Callable[..., RunSpec], toy_plan: Callable[..., Plan]
+) -> None:
+    plan = toy_plan(spec_of("latency_samples=2"))
     assert set(plan.quality) == {
         "naive.off", "naive.cold", "naive.primed", "naive_volatile.primed", "capsule.off", "capsule.cold",
         "capsule.primed",
@@ -79,18 +37,18 @@ def test_every_cell_gets_every_sample_in_order_and_the_subset_once_more(spec_of:
     assert len(set(ids)) == len(ids)
 
 
-def test_one_engine_a_setting(spec_of: Callable[..., RunSpec]) -> None:
-    plan = plan_of(spec_of())
+def test_one_engine_a_setting(spec_of: Callable[..., RunSpec], toy_plan: Callable[..., Plan]) -> None:
+    plan = toy_plan(spec_of())
     assert [(g.name, g.prefix_caching) for g in plan.groups] == [("off", False), ("on", True)]
     assert [c.cache for c in plan.groups[0].cells] == ["off", "off"]
-    only_on = plan_of(spec_of("arms.naive.caches=[primed]", "~arm@arms.capsule"))
+    only_on = toy_plan(spec_of("arms.naive.caches=[primed]", "~arm@arms.capsule"))
     assert [g.name for g in only_on.groups] == ["on"]
 
 
 def test_latency_goes_sample_by_sample_through_all_cells_in_an_order_that_the_seed_fixes(
-    spec_of: Callable[..., RunSpec],
+    spec_of: Callable[..., RunSpec], toy_plan: Callable[..., Plan]
 ) -> None:
-    first, again, other = (plan_of(spec_of("latency_samples=3", f"seed={s}")) for s in (0, 0, 1))
+    first, again, other = (toy_plan(spec_of("latency_samples=3", f"seed={s}")) for s in (0, 0, 1))
     order = [(p.sample_id, p.cell.cell_id) for p in first.latency["on"]]
     assert order == [(p.sample_id, p.cell.cell_id) for p in again.latency["on"]]
     assert order != [(p.sample_id, p.cell.cell_id) for p in other.latency["on"]]
@@ -99,8 +57,10 @@ def test_latency_goes_sample_by_sample_through_all_cells_in_an_order_that_the_se
     assert len({tuple(c for _, c in block) for block in blocks}) > 1  # the order of cells changes
 
 
-def test_latency_generates_few_tokens_and_has_salts_of_its_own(spec_of: Callable[..., RunSpec]) -> None:
-    plan = plan_of(spec_of("latency_max_tokens=8"))
+def test_latency_generates_few_tokens_and_has_salts_of_its_own(
+    spec_of: Callable[..., RunSpec], toy_plan: Callable[..., Plan]
+) -> None:
+    plan = toy_plan(spec_of("latency_max_tokens=8"))
     quality, latency = plan.quality["capsule.primed"][0], plan.latency["on"]
     assert quality.sampling.max_tokens == 40
     assert {p.sampling.max_tokens for p in latency} == {8}
@@ -139,22 +99,26 @@ def test_ids_and_salt_change_the_request_digest_and_the_request_id_says_what_it_
     assert len({request_id(*base), *(request_id(*base[:n], "other", *base[n + 1 :]) for n in range(4))}) == 5
 
 
-def test_what_cannot_be_built_or_sent_is_skipped_with_its_reason(spec_of: Callable[..., RunSpec]) -> None:
+def test_what_cannot_be_built_or_sent_is_skipped_with_its_reason(
+    spec_of: Callable[..., RunSpec], toy_plan: Callable[..., Plan]
+) -> None:
     spec = spec_of("latency_samples=4")
-    plan = plan_of(spec, broken=[("s2", "capsule")])
+    plan = toy_plan(spec, broken=[("s2", "capsule")])
     assert plan.skipped == {"budget.required.unfit": 3 * 2}  # three cache states, both phases
     assert plan.planned == 7 * 4 * 2
     assert [p.sample_id for p in plan.quality["capsule.off"]] == ["s1", "s3", "s4"]
-    too_long = plan_of(spec, length=4096 - 39)
+    too_long = toy_plan(spec, length=4096 - 39)
     assert too_long.skipped == {"budget.window.exceeded": 7 * 4 * 2}
-    assert plan_of(spec, length=4096 - 40).skipped == {}
+    assert toy_plan(spec, length=4096 - 40).skipped == {}
     foreign = spec_of("arms.naive.authority.providers=[elsewhere]", "latency_samples=0")
-    assert plan_of(foreign).skipped == {"provider.unauthorized": 3 * 4}
+    assert toy_plan(foreign).skipped == {"provider.unauthorized": 3 * 4}
 
 
-def test_the_expected_cells_are_those_of_the_plan(spec_of: Callable[..., RunSpec]) -> None:
+def test_the_expected_cells_are_those_of_the_plan(
+    spec_of: Callable[..., RunSpec], toy_plan: Callable[..., Plan]
+) -> None:
     spec = spec_of("latency_samples=2")
-    plan = plan_of(spec)
+    plan = toy_plan(spec)
     expected = {(c.sample_id, c.cell_id, phase) for c in expected_cells(spec, SAMPLES) for phase in c.phases}
     assert expected == {(p.sample_id, p.cell.cell_id, p.phase) for p in plan.requests}
     assert sum(len(c.phases) for c in expected_cells(spec, SAMPLES)) == plan.planned

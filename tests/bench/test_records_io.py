@@ -137,7 +137,9 @@ def test_cut_at_every_byte_the_whole_lines_stay_and_the_tail_is_set_aside(tmp_pa
         assert set_torn_tail_aside(path) == torn
         assert [row.request_id for row in read_rows(path, ResponseRow)] == ["r1", "r2"][:whole]
         aside = path.with_name(path.name + ".torn")
-        assert (aside.read_bytes() if aside.exists() else b"") == ((first + second)[cut - torn : cut] + b"\n" if torn else b"")
+        assert (aside.read_bytes() if aside.exists() else b"") == (
+            (first + second)[cut - torn : cut] + b"\n" if torn else b""
+        )
 
 
 LINE = row_line(response())
@@ -150,7 +152,10 @@ BAD_LINES = {
     "a float": (LINE.replace(b'"attempt":1', b'"attempt":1.0'), "found a float 1.0"),
     "a constant": (LINE.replace(b'"attempt":1', b'"attempt":NaN'), "found a constant NaN"),
     "a boolean for a number": (LINE.replace(b'"attempt":1', b'"attempt":true'), "expected int, found bool"),
-    "null where it may not be": (LINE.replace(b'"attempt":1', b'"attempt":null'), "expected int, found NoneType"),
+    "null where it may not be": (
+        LINE.replace(b'"attempt":1', b'"attempt":null'),
+        "expected int, found NoneType",
+    ),
     "not UTF-8": (LINE.replace(b'"text":"x"', b'"text":"\xff"'), "can't decode"),
 }
 

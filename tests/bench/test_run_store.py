@@ -36,7 +36,9 @@ def test_many_runs_in_one_second_get_folders_of_their_own(tmp_path: Path) -> Non
     assert len({create_run(tmp_path, "e", NOON).path for _ in range(50)}) == 50
 
 
-def test_a_folder_that_is_there_already_is_never_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_is_there_already_is_never_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("secrets.token_hex", lambda n: "0" * 2 * n)
     create_run(tmp_path, "e", NOON)
     with pytest.raises(RunError, match="File exists"):

@@ -189,6 +189,7 @@ def test_every_character_is_escaped_as_rfc_8785_says() -> None:
 def test_bytes_that_only_look_like_refused_ones_pass() -> None:
     text = "\u7fff\ud55c\ufdf0\ufffd"
     assert canonical_bytes(text) == f'"{text}"'.encode()
+    assert canonical_bytes({text: [text, 1, (None,)]}) == f'{{"{text}":["{text}",1,[null]]}}'.encode()
 
 
 NONCANONICAL = {

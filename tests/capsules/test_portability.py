@@ -23,11 +23,12 @@ from capsules.content_id import content_id
 ROOT = Path(capsules.__file__).parents[1]
 
 # Reads both wire forms, rebuilds and reseals them, and prints every id that it derives on the way.
-SCRIPT = """
+SCRIPT = r"""
 import json, locale, sys
 from capsules import codec
-from capsules.canonical import canonical_bytes
+from capsules.canonical import canonical_bytes, parse_strict
 from capsules.content_id import content_id, derived_key
+from capsules.errors import ParseError
 from capsules.names import capsule_id
 from capsules.source import source_text
 from capsules.span import make_span
@@ -43,9 +44,16 @@ for name, text in given["texts"].items():
     source = source_text(text.encode())
     ids[name] = codec.digest_of(make_span(source.source, source.text, 3, 9))
 ids["set"] = content_id(canonical_bytes(sorted({"alpha", "beta", "gamma", "delta", "eps"})))
-ids["keys"] = content_id(canonical_bytes({"\\uf8ff": 1, "\\U0001d11e": 2, "I": 3, "i": 4, "\\u0130": 5}))
-ids["key"] = derived_key("salt/v1", "I\\u0131\\u0130i".encode())
-ids["name"] = capsule_id("I", "i", "\\u0130", "TITLE")
+ids["keys"] = content_id(canonical_bytes({"\uf8ff": 1, "\U0001d11e": 2, "I": 3, "i": 4, "\u0130": 5}))
+ids["key"] = derived_key("salt/v1", "I\u0131\u0130i".encode())
+ids["name"] = capsule_id("I", "i", "\u0130", "TITLE")
+ids["refused"] = []
+bad = (b"[1 ,\n]", b'{"a":1,}', b"[1,", b'"\\x"', b'{"a" 1}', b"\xff", b"[1.0]", b'"\\ud800"', b"[" * 99, b"")
+for data in bad:
+    try:
+        parse_strict(data)
+    except ParseError as error:
+        ids["refused"].append(str(error))
 ids["time"] = format_time(parse_time("2024-03-31T01:30:00Z"))
 print(json.dumps(ids))
 """
@@ -86,6 +94,7 @@ def expected(example: Any) -> dict[str, Any]:
         assert ids[record.schema_id] == [sealed.digest, content_id(codec.wire(record)), sealed.digest]
     assert ids["set"] == "b3:ef8602803c471549811e2c378138726a358921c3e09576fe3e811b0231cdff28"
     assert ids["name"].split(":")[1] == "i"
+    assert len(ids["refused"]) == 10
     assert ids["time"] == "2024-03-31T01:30:00Z"
     return ids
 

@@ -124,6 +124,14 @@ def test_types_are_exact(make: Callable[[], object], expected: tuple[str, str]) 
     assert refusal(make) == expected
 
 
+@pytest.mark.parametrize("number", [2**53, -(2**53), 10**5_000], ids=["2^53", "-2^53", "10^5000"])
+def test_integers_stay_below_2_53(number: int) -> None:
+    def make() -> QuotePolicy:
+        return QuotePolicy(mode="verbatim", norm_id="raw/1", min_chars=1, max_chars=number, unique=True)
+
+    assert refusal(make) == ("json.number.range", "/max_chars")
+
+
 def test_the_first_failure_is_raised_and_the_others_counted() -> None:
     with pytest.raises(SchemaError, match=r"Visibility: expected .*\(and 1 more\)") as caught:
         Visibility(level="secret", project="")

@@ -15,6 +15,7 @@ from tasks.registry import load_task
 
 Make = Callable[..., TaskSpec]
 Write = Callable[..., Path]
+NOW = "2026-06-01T00:00:00Z"
 TEXT = "The lamp stands 41\u00a0m high. It was lit in 1891."
 
 
@@ -208,7 +209,7 @@ def test_of_two_rows_with_one_id_the_first_stays(load: Callable[..., TaskData]) 
 
 
 def test_examples_are_the_last_rows_with_gold_and_are_not_evaluated(load: Callable[..., TaskData]) -> None:
-    rows = [row(id=name) for name in "abcdef"]
+    rows = [row(id=name, question=f"{name}?") for name in "abcdef"]
     rows[5]["spans"] = []
     data = load(*rows, examples=2)
     assert [one.input.sample_id for one in data.examples] == ["e", "d"]
@@ -216,13 +217,47 @@ def test_examples_are_the_last_rows_with_gold_and_are_not_evaluated(load: Callab
     assert data.reserved == 2
 
 
+def test_an_example_never_shows_what_is_denied_expired_or_too_long(load: Callable[..., TaskData]) -> None:
+    rows = [row(id=name, question=f"{name}?") for name in "abcdefgh"]
+    for line, label in zip(
+        rows[5:], ({"level": "restricted"}, {"project": "x"}, {"expires_at": NOW}), strict=True
+    ):
+        line["sources"] = [{"id": "guide", "text": TEXT, **label}]
+    rows[4]["sources"] = [{"id": "guide", "text": TEXT * 3}]
+    assert [one.input.sample_id for one in load(*rows, examples=1).examples] == ["e"]
+    assert [
+        one.input.sample_id for one in load(*rows, examples=1, options={"example_chars": 46}).examples
+    ] == ["d"]
+
+
+def test_an_example_shows_its_gold_sources_alone(load: Callable[..., TaskData]) -> None:
+    line = row(
+        id="b", question="b?", sources=[{"id": "log", "text": "Nothing."}, {"id": "guide", "text": TEXT}]
+    )
+    (example,) = load(row(id="a"), line, examples=1).examples
+    assert [doc.doc_id for doc in example.input.sources] == ["guide"]
+
+
 def test_examples_are_at_most_half_of_the_rows(load: Callable[..., TaskData]) -> None:
-    data = load(row(id="a"), row(id="b"), row(id="c"), examples=5)
+    data = load(*(row(id=name, question=f"{name}?") for name in "abc"), examples=5)
     assert [one.input.sample_id for one in data.examples] == ["c"]
 
 
+def test_no_evaluated_row_asks_the_question_of_an_example(load: Callable[..., TaskData]) -> None:
+    rows = [row(id=name, question=f"{name}?") for name in "abcd"]
+    data = load(*rows, row(id="e", question="twice?"), row(id="f", question="twice?"), examples=2)
+    assert [one.input.sample_id for one in data.examples] == ["f", "d"]
+    assert [one.input.sample_id for one in data.samples] == ["a", "b", "c"]
+    assert data.reserved == 3
+
+
+def test_a_question_of_more_than_half_of_the_rows_is_no_example(load: Callable[..., TaskData]) -> None:
+    data = load(row(id="a", question="Other?"), row(id="b"), row(id="c"), row(id="d"), examples=1)
+    assert [one.input.sample_id for one in data.examples] == ["a"]
+
+
 def test_the_digest_covers_the_rows_used_in_file_order(load: Callable[..., TaskData]) -> None:
-    rows = [row(id=name) for name in "abcd"]
+    rows = [row(id=name, question=f"{name}?") for name in "abcd"]
     data = load(*rows, limit=2, examples=1)
     assert data.rows == 3
     assert data.content_digest == content_id(canonical_bytes([rows[0], rows[1], rows[3]]))
@@ -246,7 +281,7 @@ def test_a_file_is_found_below_the_data_folder(make_spec: Make, write_lines: Wri
         ({}, "docs/own-data.md"),
         ({"file": "/nowhere/own.jsonl"}, "/nowhere/own.jsonl"),
         ({"file": 7}, "expected str"),
-        ({"path": "own.jsonl"}, "known: dataset, file"),
+        ({"path": "own.jsonl"}, "known: dataset, example_chars, file"),
         ({"file": "x", "max_level": "secret"}, "public, internal, confidential, restricted"),
     ],
 )
@@ -258,3 +293,14 @@ def test_a_bad_setting_is_a_named_error(make_spec: Make, options: dict[str, obje
 def test_a_file_without_one_good_row_is_an_error(load: Callable[..., TaskData]) -> None:
     with pytest.raises(TaskError, match=r"no sample .*1 refused, the first: line 1: json\.syntax"):
         load("{")
+
+
+def test_the_line_of_the_documentation_is_of_the_form(load: Callable[..., TaskData]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "own-data.md").read_text(encoding="utf-8")
+    block = page.split("```json\n")[1].split("```")[0]
+    data = load(block.replace("\n", " "))
+    assert not data.refused
+    (sample,) = data.samples
+    (span,) = sample.gold.spans
+    assert sample.gold.answers[0] in sample.input.sources[0].text[span.start : span.end]
+    assert sample.gold.denied == ("memo",)

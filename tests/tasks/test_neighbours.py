@@ -37,18 +37,28 @@ def test_a_small_file_gives_as_many_as_it_has() -> None:
     assert nearest_contexts(1, 3, NONE, 0) == (1,)
 
 
+def pairs(
+    lengths: tuple[int, ...], wanted: int, most: int, golden: range = range(99)
+) -> list[tuple[int, ...]]:
+    return [(one.first, one.second, one.gold) for one in example_pairs(lengths, wanted, most, golden)]
+
+
 def test_examples_are_pairs_from_the_end_that_are_short_enough() -> None:
     lengths = (10, 10, 10, 10, 10, 10, 90, 90, 10, 10)
-    assert example_pairs(lengths, 1, 100) == ((8, 9),)
-    assert example_pairs(lengths, 2, 100) == ((8, 9),)  # (6, 7) is too long, (4, 5) is the half to keep
-    assert example_pairs(lengths, 2, 180) == ((8, 9), (6, 7))
+    assert pairs(lengths, 1, 100) == [(8, 9, 9)]
+    assert pairs(lengths, 2, 100) == [(8, 9, 9)]  # (6, 7) is too long, (4, 5) is the half to keep
+    assert pairs(lengths, 2, 180) == [(8, 9, 9), (6, 7, 6)]
+
+
+def test_a_pair_whose_gold_context_has_no_gold_is_passed_over() -> None:
+    assert pairs((1,) * 10, 1, 10, range(9)) == [(6, 7, 7)]
 
 
 def test_at_least_half_of_the_contexts_stay_for_evaluation() -> None:
-    assert example_pairs((1, 1, 1, 1), 5, 10) == ((2, 3),)
-    assert example_pairs((1, 1, 1), 5, 10) == ()
-    assert example_pairs((1,), 5, 10) == ()
-    assert example_pairs((), 5, 10) == ()
+    assert pairs((1, 1, 1, 1), 5, 10) == [(2, 3, 3)]
+    assert pairs((1, 1, 1), 5, 10) == []
+    assert pairs((1,), 5, 10) == []
+    assert pairs((), 5, 10) == []
 
 
 def rows(contexts: int, each: int = 2) -> tuple[SquadRow, ...]:

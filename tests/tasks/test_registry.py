@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -164,3 +165,29 @@ def test_what_a_task_returns_is_checked(load_own: Callable[[Any], TaskData], dat
 def test_a_spec_that_no_task_could_follow_is_refused(make_spec: Make, key: str, value: object) -> None:
     with pytest.raises(TaskError, match=rf"task\.{key}"):
         load_task(make_spec(**{key: value}))
+
+
+CONF = Path(__file__).parents[2] / "conf" / "task"
+
+
+def test_every_task_has_a_config_and_every_config_a_task() -> None:
+    assert {path.stem for path in CONF.glob("*.yaml")} - {"local_set"} == set(TASKS)
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_a_config_names_its_task_and_options_that_it_knows(name: str, make_spec: Make) -> None:
+    """Composed without the schema: an unknown option would be refused before any file is looked for."""
+    from hydra import compose, initialize_config_dir
+    from omegaconf import OmegaConf
+
+    with initialize_config_dir(str(CONF), version_base=None):
+        values = OmegaConf.to_container(compose(name), resolve=True)
+    assert isinstance(values, dict)
+    assert values["name"] == name
+    spec = make_spec(**{str(key): value for key, value in values.items()})
+    try:
+        data = load_task(replace(spec, data_dir="/nowhere" if name != "synthetic" else None, limit=4))
+    except TaskError as error:
+        assert "no such folder" in str(error) or "expected task.options.file" in str(error) or name == "squad"
+    else:
+        assert data.samples

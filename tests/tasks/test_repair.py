@@ -73,7 +73,7 @@ def test_without_a_window_nothing_is_repaired() -> None:
 def test_repairs_name_their_rule() -> None:
     assert locate("a gold b", [("gold", 2), ("gold", 3)], None, 8) == (
         Located(start=2, end=6, repair=None),
-        Located(start=2, end=6, repair="nearest"),
+        Located(start=2, end=6, repair="nearest-1"),
     )
     assert locate(CONTEXT, [("done", 27)], "utf16", 8) == (Located(start=24, end=28, repair="utf16"),)
 

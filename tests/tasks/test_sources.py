@@ -87,7 +87,7 @@ def test_a_json_file_without_structure_is_an_error_that_names_it(tmp_path: Path)
 
 def test_json_lines_keep_the_good_lines_beside_bad_ones(write_lines: Callable[..., Path]) -> None:
     path = write_lines('{"a": 1}', "{", "", "  ", b'{"b": "\xff"}', '{"c": 3}\r')
-    rows, _ = read_json_lines(path)
+    rows = read_json_lines(path).rows
     assert [one.where for one in rows] == ["line 1", "line 2", "line 5", "line 6"]
     assert rows[0].value == {"a": 1}
     assert isinstance(rows[1].value, Fault)
@@ -98,14 +98,14 @@ def test_json_lines_keep_the_good_lines_beside_bad_ones(write_lines: Callable[..
 
 
 def test_lines_end_at_line_feeds_alone(write_lines: Callable[..., Path]) -> None:
-    rows, _ = read_json_lines(write_lines('{"a": "x\u2028y\u0085z"}'))
+    rows = read_json_lines(write_lines('{"a": "x\u2028y\u0085z"}')).rows
     assert [one.value for one in rows] == [{"a": "x\u2028y\u0085z"}]
 
 
 def test_gzip_is_unpacked_and_a_broken_one_is_an_error(tmp_path: Path) -> None:
     packed = gzip.compress(b'{"a": 1}\n')
     (tmp_path / "a.jsonl.gz").write_bytes(packed)
-    assert [one.value for one in read_json_lines(tmp_path / "a.jsonl.gz")[0]] == [{"a": 1}]
+    assert [one.value for one in read_json_lines(tmp_path / "a.jsonl.gz").rows] == [{"a": 1}]
     (tmp_path / "b.jsonl.gz").write_bytes(packed[:-6])
     with pytest.raises(TaskError, match=r"b\.jsonl\.gz: cannot be read"):
         read_json_lines(tmp_path / "b.jsonl.gz")

@@ -148,7 +148,7 @@ def test_repairs_are_counted_by_class_and_never_happen_without_a_window() -> Non
     found = judged(
         row(), row(id="r2", answers=[{"text": "41 m", "answer_start": 17}]), form=SquadForm(window=4)
     )
-    assert found.repaired == {"nearest": 1}
+    assert found.repaired == {"nearest-1": 1}
     assert found.rows[1].ranges == ((16, 20),)
     assert found.rows[1].value["answers"] == {"text": ["41 m"], "answer_start": [17]}  # as published
 

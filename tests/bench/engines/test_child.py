@@ -99,7 +99,8 @@ def test_one_that_ignores_sigterm_is_killed_with_its_own_children(start_child: S
     child = start_child(
         """
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        sleeper = subprocess.Popen([sys.executable, "-c", "import os, time; os.setpgid(0, 0); time.sleep(600)"])
+        code = "import os, time; os.setpgid(0, 0); time.sleep(600)"
+        sleeper = subprocess.Popen([sys.executable, "-c", code])
         for line in requests: answer(sleeper.pid)
         """
     )

@@ -111,7 +111,7 @@ def test_the_same_prompt_gives_the_same_answer_in_a_new_engine(engine_start: Sta
 def test_a_scripted_end_is_final(engine_start: Start, request_of: Make, variable: str) -> None:
     engine = start_fake(engine_start(env=((variable, "2"),)))
     engine.generate([request_of((2, 60))])
-    with pytest.raises(EngineError, match="scripted (death|hang) at request 2"):
+    with pytest.raises(EngineError, match=r"scripted (death|hang) at request 2"):
         engine.generate([request_of((2, 61)), request_of((2, 62))])
     with pytest.raises(EngineError, match="no longer usable"):
         engine.counters()
@@ -146,7 +146,7 @@ def test_it_says_that_it_is_fake(engine_start: Start) -> None:
 
 @pytest.mark.parametrize("env", [(("FAKE_TYPO", "1"),), (("FAKE_DIE_AT", "soon"),)])
 def test_bad_fault_scripts_are_refused(env: Any) -> None:
-    with pytest.raises(EngineError, match="engine.env of the fake engine"):
+    with pytest.raises(EngineError, match=r"engine\.env of the fake engine"):
         Faults.from_env(env)
 
 

@@ -113,7 +113,8 @@ def test_a_zombie_is_no_living_process(sleeper: tuple[subprocess.Popen[bytes], P
 
 
 def test_a_name_with_parentheses_and_spaces_is_read() -> None:
-    code = "import ctypes, time; ctypes.CDLL(None).prctl(15, b') S 1 (x', 0, 0, 0); print(1, flush=True); time.sleep(600)"
+    rename = "import ctypes, time; ctypes.CDLL(None).prctl(15, b') S 1 (x', 0, 0, 0)"
+    code = f"{rename}; print(1, flush=True); time.sleep(600)"
     process = start([sys.executable, "-c", code], "t4")
     assert process.stdout is not None
     process.stdout.readline()

@@ -1,0 +1,197 @@
+"""Claims with labelled evidence: what a source says for or against a statement.
+
+``citation_integrity``: citing sentences of papers and the abstract that each cites, with the sentences
+that human judges found to support or refute it (https://github.com/ScienceNLP-Lab/Citation-Integrity,
+MIT; text from PubMed Central). The abstract stands among its nearest neighbours; the answer is the
+label, the gold spans are the judged sentences; a claim without label is a sample without gold.
+
+``fever_symmetric``: claims with two evidence sentences, one for and one against
+(https://github.com/TalSchuster/FeverSymmetric, CC BY-SA 3.0). Rows of one claim become one sample:
+every sentence is a source and a gold span, the labels are the answers, and the two sides are a
+labelled contradiction. Penn Treebank escapes (``-LRB-``) are text like any other.
+"""
+
+from __future__ import annotations
+
+from tasks.base import (
+    Gold,
+    LabelledContradiction,
+    RefusedRow,
+    Sample,
+    SampleInput,
+    TaskData,
+    TaskError,
+    TaskSpec,
+    TextRange,
+)
+from tasks.fields import RowRefused, checked_text, field, of_kind, text_field, whole_row
+from tasks.finish import only_options, option
+from tasks.listed import Made, load_listed
+from tasks.neighbours import Naming
+from tasks.passages import joined, sentence_range, source
+from tasks.sources import RawRow, Rows, find_file, local_folder, read_json_lines
+from tasks.squad import Judged, SquadRow
+from tasks.squad_files import neighbour_data
+
+CLAIMS, CORPUS = "citation-integrity/claims_dev.jsonl", "citation-integrity/corpus.jsonl"
+FEVER = "fever-symmetric/fever_symmetric_full.jsonl"
+LABELS = ("SUPPORTS", "REFUTES")
+
+
+def citation_integrity(spec: TaskSpec) -> TaskData:
+    """Load Citation Integrity; ``file`` names another file of claims than the dev split.
+
+    Raises:
+        TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
+    """
+    only_options(spec, "example_chars", "file", "neighbours")
+    file = option(spec, "file", CLAIMS)
+    folder = local_folder(spec, f"{file} and {CORPUS}")
+    claims = read_json_lines(find_file(spec, folder, (file,), file))
+    corpus = read_json_lines(find_file(spec, folder, (CORPUS,), CORPUS))
+    abstracts = _abstracts(corpus)
+    found = Rows(rows=claims.rows, origin=claims.origin, revision=f"{claims.revision}, {corpus.revision}")
+    return neighbour_data(
+        spec, found, _judge(found.rows, abstracts), Naming(dataset="citation-integrity", license="MIT")
+    )
+
+
+def _abstracts(corpus: Rows) -> dict[int, list[object]]:
+    abstracts: dict[int, list[object]] = {}
+    for raw in corpus.rows:
+        try:
+            row = whole_row(raw.value)
+            abstracts[field(row, "doc_id", int)] = field(row, "abstract", list)
+        except RowRefused as error:
+            raise TaskError(f"{CORPUS}: {raw.where}{error.where}: {error.code}: {error}") from error
+    return abstracts
+
+
+def _judge(raw_rows: tuple[RawRow, ...], abstracts: dict[int, list[object]]) -> Judged:
+    rows: list[SquadRow] = []
+    refused: list[RefusedRow] = []
+    seen: set[str] = set()
+    for raw in raw_rows:
+        try:
+            row = claim_row(whole_row(raw.value), abstracts)
+            if row.row_id in seen:
+                raise RowRefused(
+                    "row.id.duplicate", "/id", f"the id {row.row_id!r} again; the first row stays"
+                )
+        except RowRefused as error:
+            refused.append(error.as_row(raw.where))
+            continue
+        seen.add(row.row_id)
+        rows.append(row)
+    return Judged(rows=tuple(rows), refused=tuple(refused), repaired={})
+
+
+def claim_row(row: dict[str, object], abstracts: dict[int, list[object]]) -> SquadRow:
+    """Read one claim with the abstract that it cites.
+
+    Raises:
+        RowRefused: It cannot become a sample.
+    """
+    row_id, claim = field(row, "id", int), text_field(row, "claim")
+    cited = [of_kind(one, int, "/cited_doc_ids") for one in field(row, "cited_doc_ids", list)]
+    if len(cited) != 1 or cited[0] not in abstracts:
+        raise RowRefused(
+            "gold.source.missing", "/cited_doc_ids", f"expected one known document, found {cited[:3]}"
+        )
+    sentences = [of_kind(one, str, "/abstract") for one in abstracts[cited[0]]]
+    # The sentences carry no spaces of their own.
+    spaced = [sentence + " " for sentence in sentences[:-1]] + sentences[-1:]
+    text, places = joined(spaced)
+    checked_text(text, "/abstract")
+    evidence: dict[str, object] = field(row, "evidence", dict)
+    labels: list[str] = []
+    ranges: list[tuple[int, int]] = []
+    for judged in evidence.values():
+        for value in of_kind(judged, list, "/evidence"):
+            one: dict[str, object] = of_kind(value, dict, "/evidence")
+            labels.append(field(one, "label", str, "/evidence"))
+            for number in field(one, "sentences", list, "/evidence"):
+                span = sentence_range("abstract", places, of_kind(number, int, "/evidence"), "/evidence")
+                ranges.append((span.start, span.end))
+    return SquadRow(
+        row_id=str(row_id),
+        title=None,
+        context=text,
+        question=claim,
+        answers=tuple((label, 0) for label in dict.fromkeys(labels)),
+        ranges=tuple(ranges),
+        value={
+            "id": row_id,
+            "claim": claim,
+            "cited_doc_id": cited[0],
+            "abstract": sentences,
+            "evidence": evidence,
+        },
+    )
+
+
+def fever_symmetric(spec: TaskSpec) -> TaskData:
+    """Load the symmetric FEVER test set.
+
+    Raises:
+        TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
+    """
+    only_options(spec)
+    found = read_json_lines(find_file(spec, local_folder(spec, FEVER), (FEVER,), FEVER))
+    by_claim = Rows(rows=same_claims(found.rows), origin=found.origin, revision=found.revision)
+    # An answer is a label and stands in no text, so no row can be an example.
+    return load_listed(
+        spec, by_claim, fever_row, dataset="fever-symmetric", license="CC-BY-SA-3.0", example_chars=0
+    )
+
+
+def same_claims(raw_rows: tuple[RawRow, ...]) -> tuple[RawRow, ...]:
+    """Gather the rows of one claim, in order of its first row; other rows stay alone."""
+    gathered: dict[str, list[object]] = {}
+    wheres: dict[str, str] = {}
+    for raw in raw_rows:
+        claim = raw.value.get("claim") if isinstance(raw.value, dict) else None
+        key = claim if isinstance(claim, str) else raw.where
+        gathered.setdefault(key, []).append(raw.value)
+        wheres[key] = f"{wheres[key]}, {raw.where}" if key in wheres else raw.where
+    return tuple(RawRow(where=wheres[key], value={"rows": rows}) for key, rows in gathered.items())
+
+
+def fever_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:
+    """Make a sample of all rows of one claim.
+
+    Raises:
+        RowRefused: One of them is not of the form.
+    """
+    rows: list[dict[str, object]] = [
+        of_kind(one, dict, f"/rows/{n}") for n, one in enumerate(field(row, "rows", list))
+    ]
+    docs, spans, labels = [], [], []
+    for number, one in enumerate(rows):
+        at = f"/rows/{number}"
+        label, text = field(one, "label", str, at), text_field(one, "evidence_sentence", at)
+        if label not in LABELS:
+            raise RowRefused(
+                "row.field.value", f"{at}/label", f"expected {' or '.join(LABELS)}, found {label[:40]!r}"
+            )
+        doc_id, row_id = f"evidence-{number + 1}", text_field(one, "id", at)
+        docs.append(source(spec, doc_id, text, dataset="fever-symmetric", row=row_id, license="CC-BY-SA-3.0"))
+        spans.append(TextRange(doc_id=doc_id, start=0, end=len(text)))
+        labels.append(label)
+    sides = {label: span for label, span in zip(reversed(labels), reversed(spans), strict=True)}
+    pairs: tuple[LabelledContradiction, ...] = ()
+    if len(sides) == len(LABELS):
+        pairs = (LabelledContradiction(left=sides["SUPPORTS"], right=sides["REFUTES"], kind="labelled"),)
+    sample = Sample(
+        input=SampleInput(
+            sample_id=field(rows[0], "id", str, "/rows/0"),
+            task=spec.name,
+            project=spec.project,
+            question=text_field(rows[0], "claim", "/rows/0"),
+            sources=tuple(docs),
+            as_of=spec.as_of,
+            contradictions=pairs,
+        ),
+        gold=Gold(answers=tuple(dict.fromkeys(labels)), spans=tuple(spans)),
+    )
+    return Made(sample=sample, value={"rows": rows})

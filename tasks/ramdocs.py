@@ -1,0 +1,119 @@
+"""RAMDocs: questions with several right answers, and documents that are right, wrong or noise.
+
+https://github.com/HanNight/RAMDocs, MIT; text from Wikipedia and the web, some of it dirty. The rows
+have no ids and are named by their line. Gold spans: in every document of type ``correct`` the first
+occurrence of its answer; where only the case differs (class ``caseless``), that occurrence. A
+document in which its answer does not occur at all has no span (class ``left_out``, counted); a row
+without any span is refused. Documents of type ``misinfo`` and ``noise`` are distractors; a labelled
+contradiction stands between the first gold span and every misinformation that can be found.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tasks.base import (
+    Gold,
+    LabelledContradiction,
+    Sample,
+    SampleInput,
+    SourceDoc,
+    TaskData,
+    TaskSpec,
+    TextRange,
+)
+from tasks.fields import RowRefused, field, of_kind, text_field
+from tasks.finish import count_option, only_options
+from tasks.listed import Made, load_listed
+from tasks.passages import source
+from tasks.sources import find_file, local_folder, read_json_lines
+
+DATASET, LICENSE = "ramdocs-test", "MIT"
+FILE = "ramdocs/RAMDocs_test.jsonl"
+TYPES = ("correct", "misinfo", "noise")
+
+
+def ramdocs(spec: TaskSpec) -> TaskData:
+    """Load RAMDocs from its file.
+
+    Raises:
+        TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
+    """
+    only_options(spec, "example_chars")
+    found = read_json_lines(find_file(spec, local_folder(spec, FILE), (FILE,), FILE))
+    chars = count_option(spec, "example_chars", 2000)
+    return load_listed(spec, found, ramdocs_row, dataset=DATASET, license=LICENSE, example_chars=chars)
+
+
+def ramdocs_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:
+    """Make a sample of one row.
+
+    Raises:
+        RowRefused: It cannot become a sample.
+    """
+    row_id = where.replace(" ", "-")
+    docs: list[SourceDoc] = []
+    found: dict[str, list[TextRange]] = {kind: [] for kind in TYPES}
+    repairs: list[str] = []
+    distractors: list[str] = []
+    for number, value in enumerate(field(row, "documents", list)):
+        doc, kind, answer = _document(value, f"/documents/{number}", row_id, number, spec)
+        docs.append(doc)
+        span, repair = _find(doc, answer)
+        if span is not None:
+            found[kind].append(span)
+        if kind == "correct" and repair is not None:
+            repairs.append(repair)
+        if kind != "correct":
+            distractors.append(doc.doc_id)
+    spans = tuple(found["correct"])
+    if not spans:
+        raise RowRefused("gold.mismatch", "/documents", "no right document holds its answer")
+    sample = Sample(
+        input=SampleInput(
+            sample_id=row_id,
+            task=spec.name,
+            project=spec.project,
+            question=text_field(row, "question"),
+            sources=tuple(docs),
+            as_of=spec.as_of,
+            contradictions=tuple(
+                LabelledContradiction(left=spans[0], right=wrong, kind="labelled")
+                for wrong in found["misinfo"]
+            ),
+        ),
+        gold=Gold(
+            answers=tuple(of_kind(one, str, "/gold_answers") for one in field(row, "gold_answers", list)),
+            spans=spans,
+            distractors=tuple(distractors),
+        ),
+    )
+    value = {name: row[name] for name in ("question", "documents", "gold_answers")}
+    return Made(sample=sample, value=value, repairs=tuple(repairs))
+
+
+def _document(
+    value: object, where: str, row_id: str, number: int, spec: TaskSpec
+) -> tuple[SourceDoc, str, str]:
+    one: dict[str, object] = of_kind(value, dict, where)
+    kind = field(one, "type", str, where)
+    if kind not in TYPES:
+        raise RowRefused(
+            "row.field.value", f"{where}/type", f"expected one of {', '.join(TYPES)}, found {kind!r}"
+        )
+    doc_id = f"document-{number + 1:02d}"
+    text = text_field(one, "text", where)
+    doc = source(spec, doc_id, text, dataset=DATASET, row=f"{row_id}/{doc_id}", license=LICENSE)
+    return doc, kind, field(one, "answer", str, where)
+
+
+def _find(doc: SourceDoc, answer: str) -> tuple[TextRange | None, str | None]:
+    wanted = answer.strip()
+    start, repair = (doc.text.find(wanted), None) if wanted else (-1, None)
+    if start < 0 and wanted:
+        match = re.search(re.escape(wanted), doc.text, re.IGNORECASE)
+        if match is not None:
+            return TextRange(doc_id=doc.doc_id, start=match.start(), end=match.end()), "caseless"
+    if start < 0:
+        return None, "left_out"
+    return TextRange(doc_id=doc.doc_id, start=start, end=start + len(wanted)), repair

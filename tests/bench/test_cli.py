@@ -1,0 +1,275 @@
+"""The command line: exit codes, what goes to stdout, bad input, full disks, interruptions."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench.__main__ import describe_os_error, main, parser
+from bench.commands import COMMANDS
+from bench.pipeline import Outcome
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_commands_are_the_documented_ones() -> None:
+    assert list(COMMANDS) == [
+        "run",
+        "build",
+        "resume",
+        "verify",
+        "rescore",
+        "report",
+        "show",
+        "explain",
+        "list",
+    ]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_with_an_example(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([command, "--help"])
+    assert caught.value.code == 0
+    assert "example: capsule-bench " in capsys.readouterr().out
+
+
+def test_help_needs_neither_hydra_nor_an_engine() -> None:
+    program = "import sys; from bench.__main__ import parser; parser(); print([m for m in sys.modules if m in sys.argv])"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "hydra", "pyarrow", "matplotlib", "vllm", "torch"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_usage_errors_are_2(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in ([], ["nope"], ["list", "nope"], ["verify"]):
+        with pytest.raises(SystemExit) as caught:
+            parser().parse_args(arguments)
+        assert caught.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+BAD_INPUT = {
+    "unknown task": (["run", "task=nope"], "unknown task 'nope': expected one of"),
+    "unknown task function": (["run", "engine=fake", "task.name=nope"], "unknown task 'nope'"),
+    "unknown arm": (["run", "+arm@arms.x=nope"], "unknown arm 'nope'"),
+    "unknown builder": (["run", "engine=fake", "arms.naive.builder=nope"], "unknown builder 'nope': expected one of"),
+    "unknown retriever": (["run", "engine=fake", "arms.naive.retrieval.name=nope"], "unknown retrieval 'nope'"),
+    "unknown model": (["run", "model=nope"], "unknown model 'nope'"),
+    "unknown engine": (["run", "engine.name=nope"], "unknown engine 'nope': expected one of fake, vllm"),
+    "unknown override": (["run", "nope=1"], "unknown setting 'nope'"),
+    "missing data folder": (["run", "engine=fake", "task=xquad_en", "task.data_dir=/no/such/folder"],
+                            "/no/such/folder"),
+    "short revision": (["run", "task=xquad_en", "task.revision=51adfef"], "expected a full commit hash (40 hex digits)"),
+    "missing model folder": (["run", "model=local", "model.ref=/no/such/model"], "/no/such/model"),
+    "missing tokenizer": (["build", "tokenizer=hf:/no/such/folder"], "/no/such/folder"),
+    "no run": (["verify", "latest"], "there is no run in results/ yet"),
+    "no such run": (["show", "nope"], "no run folder nope"),
+    "no such capsule": (["explain", "nope", "nope"], "expected a capsule file, or a digest"),
+    "bad time": (["verify", "latest", "--now", "today"], "--now: expected YYYY-MM-DDTHH:MM:SSZ, found 'today'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD_INPUT)
+def test_bad_input_is_one_clear_line_exit_2_and_leaves_nothing(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments, expected = BAD_INPUT[name]
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert expected in err
+    assert [line for line in err.splitlines() if line.startswith("capsule-bench: ")] == err.splitlines()[-1:]
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_run_prints_one_json_line_and_everything_else_goes_to_stderr(
+    cli: Cli, small: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    done = cli("run", *small("limit=1", "latency_samples=0"))
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    value = json.loads(line)
+    assert value["complete"] is True
+    assert value["exit"] == 0
+    folder = tmp_path / value["run"]
+    assert re.fullmatch(r"results/quickstart/\d{8}T\d{6}Z-[0-9a-f]{8}", value["run"])
+    assert (folder / "manifest.json").is_file()
+    assert "requests, " in done.stderr  # the estimate
+    assert str(value["report"]) in done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["results"]  # no outputs/, no multirun/, no .hydra
+    for command in ("verify", "rescore", "report", "show"):
+        again = cli(command, "latest", "--json")
+        assert again.returncode == 0, again.stderr
+        assert json.loads(again.stdout)["run"] == value["run"]
+
+
+def test_build_counts_without_an_engine(cli: Cli, byte_tokenizer: Path, tmp_path: Path) -> None:
+    done = cli("build", "limit=1", f"tokenizer=hf:{byte_tokenizer}")
+    assert done.returncode == 0, done.stderr
+    value = json.loads(done.stdout)
+    cells = {cell["cell_id"]: cell for cell in value["cells"]}
+    assert len(cells) == 10
+    assert cells["capsule.off"]["predicted_cached"] == 0
+    primed = cells["capsule.primed"]
+    assert primed["predicted_cached"] == primed["stable_prefix"] // 32 * 32 > 0  # one sample, blocks of 32
+    assert cells["naive_volatile.primed"]["stable_prefix"] == 0
+    assert not (tmp_path / value["run"] / "requests.jsonl").exists()
+
+
+def test_two_runs_started_in_the_same_second_share_nothing(
+    small: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    """A25, with two processes at once, and with two sweeps of two jobs."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    overrides = small("limit=1", "latency_samples=0", "arms.naive.caches=[cold]", "~arm@arms.capsule")
+    commands = [["run", *overrides], ["run", "-m", "seed=1,2", *overrides]]
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "bench", *command],
+            cwd=tmp_path,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for command in commands
+    ]
+    results = [process.communicate(timeout=120) for process in started]
+    assert [process.returncode for process in started] == [0, 0], results
+    lines = [json.loads(line) for out, _ in results for line in out.splitlines()]
+    assert len(lines) == 3
+    folders = {line["run"] for line in lines}
+    assert len(folders) == 3
+    assert {p.name for p in (tmp_path / "results" / "quickstart").iterdir()} == {
+        Path(f).name for f in folders
+    }
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["results"]
+    seeds = sorted((tmp_path / f / "config.yaml").read_text().split("\nseed: ")[1][0] for f in folders)
+    assert seeds == ["0", "1", "2"]
+
+
+def test_a_sweep_whose_jobs_fail_says_so_for_each_and_ends_with_2(
+    cli: Cli, small: Callable[..., list[str]]
+) -> None:
+    done = cli("run", "-m", "arms.naive.builder=nope,nix", *small())
+    assert done.returncode == 2
+    assert "unknown builder 'nope'" in done.stderr
+    assert "unknown builder 'nix'" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_sweep_over_something_unknown_starts_no_job(cli: Cli, tmp_path: Path) -> None:
+    done = cli("run", "-m", "task=synthetic,nope", "engine=fake")
+    assert done.returncode == 2
+    assert "unknown task 'nope'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_fills_up_is_one_error_and_nothing_half_written_counts(
+    small: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    """The limit on the size of a file stands for the disk: the same calls fail, with EFBIG."""
+    limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)); "
+    program = limit + "from bench.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", program, "run", *small()],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "File too large" in done.stderr
+    assert "capsule-bench resume results/quickstart/" in done.stderr
+    value = json.loads(done.stdout)
+    assert value["complete"] is False
+    folder = tmp_path / value["run"]
+    assert not (folder / "manifest.json").exists()
+    assert not list(folder.glob("**/*.tmp"))
+    resumed = subprocess.run(
+        [sys.executable, "-m", "bench", "resume", value["run"]],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert resumed.returncode == 0, resumed.stderr
+    assert (folder / "manifest.json").is_file()
+
+
+def test_no_space_left_is_said_in_words() -> None:
+    assert describe_os_error(OSError(28, "No space left on device", "/x/y")).startswith(
+        "the disk is full at /x/y: "
+    )
+    assert describe_os_error(PermissionError(13, "Permission denied", "/x")) == "Permission denied: /x"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_says_how_to_go_on_and_leaves_no_lock(
+    small: Callable[..., list[str]], tmp_path: Path, number: signal.Signals
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench", "run", *small("+engine.env.FAKE_DELAY_MS='2000'")],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    end = time.monotonic() + 60
+    while not list(tmp_path.glob("results/*/*/engines.jsonl")) and time.monotonic() < end:
+        time.sleep(0.05)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    folder = json.loads(out)["run"]
+    assert f"interrupted; continue with: capsule-bench resume {folder}" in err
+    assert "Traceback" not in err
+    assert not (tmp_path / folder / "run.lock").exists()
+
+
+def test_resume_of_a_complete_run_does_nothing(finished: Outcome, capsys: pytest.CaptureFixture[str]) -> None:
+    before = finished.folder.manifest.read_bytes()
+    assert main(["resume", str(finished.folder.path)]) == 0
+    assert "is complete: nothing to do" in capsys.readouterr().err
+    assert finished.folder.manifest.read_bytes() == before
+
+
+@pytest.mark.parametrize("what", ["tasks", "arms", "metrics", "experiments"])
+def test_list_names_what_can_be_named(what: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["list", what, "--json"]) == 0
+    entries = json.loads(capsysbinary.readouterr().out)[what]
+    names = [entry["name"] for entry in entries]
+    expected = {
+        "tasks": "synthetic",
+        "arms": "capsule_extractive",
+        "metrics": "exact_citation",
+        "experiments": "xquad",
+    }
+    assert expected[what] in names
+    assert all(entry["about"] for entry in entries)

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from capsules.authority import Authority
+from capsules.budget import TokenBudget
+from capsules.codec import seal
+from capsules.content_id import content_id
+from capsules.errors import OmissionLawError
+from capsules.evidence import Confidence, EvidenceCapsule, Freshness, QuotePolicy
+from capsules.omission import Candidates, Omission
+from capsules.omission_laws import LAWS, Accounts, CandidateItem, check, judge
+from capsules.prompt import ActiveObject, Constraint, EvidenceRef, OutputContract, PromptCapsule
+from capsules.rendering import Segment, render
+from capsules.source import Origin, SourceRef
+from capsules.span import make_span
+from capsules.tokenized import tokenize
+from capsules.visibility import Visibility
+
+TEXT = "Aa. Bbb. Cccc. Ddddd."
+SOURCE = content_id(TEXT.encode())
+RANGES = [(0, 3), (4, 8), (9, 14), (15, 21)]  # item tokens, one a byte with SEP: 3, 5, 6, 7
+ITEMS = [f"{SOURCE}:{a}-{b}" for a, b in RANGES]
+TOKENS = [3, 5, 6, 7]
+
+
+class Bytes:
+    tokenizer_id = "hf:test"
+    tokenizer_digest = content_id(b"test")
+    bos_id: int | None = 256
+    control_ids = frozenset({256})
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return bytes(ids).decode()
+
+
+def omission(i: int, **changes: Any) -> Omission:
+    gone = Omission(
+        item=ITEMS[i], stage="budget", reason="budget.limit", tokens=TOKENS[i], required=False, count=1
+    )
+    return replace(gone, **changes)
+
+
+DENIED = Omission(
+    item=None, stage="visibility", reason="visibility.denied", tokens=11, required=False, count=2
+)
+CONSTRAINTS = (
+    Constraint(id="i", kind="instruction", text="Quote."),  # 6 + 2 tokens
+    Constraint(id="r", kind="runtime", text="capsules>=1"),  # not rendered: 0 tokens
+)
+CANDIDATES = (
+    *(
+        CandidateItem(item=item, source=SOURCE, start=a, end=b, tokens=n)
+        for item, (a, b), n in zip(ITEMS, RANGES, TOKENS, strict=True)
+    ),
+    CandidateItem(item="hidden-1", source=content_id(b"h"), start=0, end=5, tokens=5, named=False),
+    CandidateItem(item="hidden-2", source=content_id(b"h"), start=6, end=11, tokens=6, named=False),
+    CandidateItem(item="i", tokens=8),
+    CandidateItem(item="r", tokens=0),
+)
+
+
+def accounts(
+    kept: Sequence[int] = (0, 1),
+    omissions: Sequence[Omission] | None = None,
+    candidates: Sequence[CandidateItem] = CANDIDATES,
+    totals: Candidates = Candidates(items=8, tokens=40),
+) -> Accounts:
+    gone = (omission(2), omission(3), DENIED) if omissions is None else tuple(omissions)
+    evidence = EvidenceCapsule(
+        schema_id="evidence-capsule/1",
+        capsule_id="p:t:s:evidence-public",
+        source_refs=(
+            SourceRef(
+                source=SOURCE,
+                bytes=len(TEXT),
+                media_type="text/plain",
+                origin=Origin(dataset="d", row="r"),
+                license="CC0-1.0",
+                title=None,
+                retrieved_as_of=None,
+            ),
+        ),
+        exact_spans=tuple(make_span(SOURCE, TEXT, *RANGES[i]) for i in kept),
+        claim_candidates=(),
+        contradictions=(),
+        freshness=Freshness(as_of="2026-01-01T00:00:00Z", expires_at=None, policy="hard"),
+        confidence=Confidence(bp=10_000, method="rule"),
+        visibility=Visibility(level="public", project="p"),
+        quote_policy=QuotePolicy(mode="verbatim", norm_id="quote/1", min_chars=1, max_chars=9, unique=False),
+        missing_evidence=(),
+    )
+    prompt = PromptCapsule(
+        schema_id="prompt-capsule/1",
+        capsule_id="p:t:s:prompt",
+        task="t",
+        project="p",
+        active_object=ActiveObject(kind="question", ref="s", text="Why?"),
+        surface_snippet=None,
+        constraints=CONSTRAINTS,
+        authority=Authority(
+            principal="me",
+            project="p",
+            operations=("generate",),
+            providers=("local",),
+            max_level="internal",
+            not_before="2020-01-01T00:00:00Z",
+            expires_at="2100-01-01T00:00:00Z",
+        ),
+        evidence_capsule_refs=(EvidenceRef(id=seal(evidence).digest, required=False),),
+        output_contract=OutputContract(name="quote", max_quotes=1, min_chars=1),
+        token_budget=TokenBudget(
+            tokenizer_id="hf:test",
+            tokenizer_digest=Bytes.tokenizer_digest,
+            window=4096,
+            reserved_output=64,
+            evidence_limit=1024,
+            protected=("constraints",),
+        ),
+        candidates=totals,
+        omissions=tuple(sorted(gone, key=lambda o: (o.stage, o.reason, o.item or ""))),
+        rewrites=(),
+    )
+    rendered = render(prompt, [evidence], {SOURCE: TEXT})
+    return Accounts(
+        prompt=prompt,
+        evidence=(evidence,),
+        candidates=candidates,
+        rendered=rendered,
+        tokenized=tokenize(rendered, Bytes()),
+        encode=Bytes().encode,
+    )
+
+
+def broken(found: Accounts) -> dict[str, tuple[str, str, str]]:
+    return {r.law: (r.what, r.expected, r.found) for r in judge(found) if not r.held}
+
+
+def test_books_in_order_hold_all_four_laws() -> None:
+    assert check(accounts()) == dict.fromkeys(LAWS, True)
+    assert [result.law for result in judge(accounts())] == list(LAWS)
+
+
+def test_a_deleted_omission_is_unaccounted_in_ids_tokens_and_code_points() -> None:
+    found = broken(accounts(omissions=[omission(3), DENIED]))
+    assert found["ids"] == (f"times that {ITEMS[2]} is accounted for", "1", "0")
+    assert found["tokens"] == ("kept and omitted item tokens", "40", "34")
+    assert found["code_points"] == (f"code points of {SOURCE}", "18", "13")
+    assert "sent_ids" not in found
+
+
+def test_the_raising_form_names_law_expected_and_found() -> None:
+    with pytest.raises(OmissionLawError) as refused:
+        check(accounts(omissions=[omission(3), DENIED]))
+    assert refused.value.code == "omission.unaccounted"
+    assert "law tokens: kept and omitted item tokens: expected 40, found 34" in str(refused.value)
+    assert "law ids: " in str(refused.value)
+
+
+def test_an_item_kept_and_omitted_breaks_disjointness() -> None:
+    found = broken(accounts(kept=(0, 1, 2)))
+    assert found["ids"] == (f"times that {ITEMS[2]} is accounted for", "1", "2")
+    assert found["tokens"] == ("kept and omitted item tokens", "40", "46")
+    assert found["code_points"] == (f"code points of {SOURCE}, counted once", "18", "23")
+
+
+def test_an_item_that_was_no_candidate() -> None:
+    found = broken(accounts(candidates=CANDIDATES[1:]))
+    assert found["ids"] == (f"times that {ITEMS[0]} is accounted for", "0", "1")
+    assert found["tokens"] == (f"item tokens of {ITEMS[0]}", "0", "3")
+    assert found["code_points"] == (f"code points of {SOURCE}", "15", "18")
+
+
+def test_a_candidate_listed_twice() -> None:
+    found = broken(accounts(candidates=(*CANDIDATES, CANDIDATES[0])))
+    assert found["ids"][0] == f"times that {ITEMS[0]} is accounted for"
+
+
+@pytest.mark.parametrize(
+    ("change", "what", "expected", "found"),
+    [
+        ({"tokens": 5}, f"omitted tokens of {ITEMS[2]}", "6", "5"),
+        ({"tokens": 7}, f"omitted tokens of {ITEMS[2]}", "6", "7"),
+    ],
+)
+def test_a_wrong_count_of_an_omitted_item(
+    change: dict[str, Any], what: str, expected: str, found: str
+) -> None:
+    gone = [omission(2, **change), omission(3), DENIED]
+    assert broken(accounts(omissions=gone)) == {"tokens": (what, expected, found)}
+
+
+def test_denied_items_are_held_by_count_and_by_tokens() -> None:
+    found = broken(accounts(omissions=[omission(2), omission(3), replace(DENIED, count=1)]))
+    assert found == {"ids": ("denied items", "2", "1")}
+    found = broken(accounts(omissions=[omission(2), omission(3), replace(DENIED, tokens=10)]))
+    assert found == {"tokens": ("kept and omitted item tokens", "40", "39")}
+
+
+def test_the_totals_of_the_record() -> None:
+    assert broken(accounts(totals=Candidates(items=7, tokens=40))) == {"ids": ("candidates.items", "8", "7")}
+    assert broken(accounts(totals=Candidates(items=8, tokens=41))) == {
+        "tokens": ("candidates.tokens", "40", "41")
+    }
+
+
+def test_what_lies_outside_the_retrievers_pool_was_no_candidate() -> None:
+    outside = Omission(
+        item=content_id(b"[]"),
+        stage="retrieval",
+        reason="retrieval.outside_pool",
+        tokens=None,
+        required=False,
+        count=9,
+    )
+    assert broken(accounts(omissions=[omission(2), omission(3), DENIED, outside])) == {}
+
+
+def test_an_omitted_range_that_is_no_candidate_range() -> None:
+    shifted = omission(2, item=f"{SOURCE}:10-14")
+    found = broken(accounts(omissions=[shifted, omission(3), DENIED]))
+    assert found["code_points"] == (f"code points of {SOURCE}", "18", "17")
+
+
+def _ids(change: Callable[[tuple[int, ...]], tuple[int, ...]]) -> dict[str, tuple[str, str, str]]:
+    books = accounts()
+    return broken(replace(books, tokenized=replace(books.tokenized, ids=change(books.tokenized.ids))))
+
+
+def test_the_sent_ids_are_encoded_again_and_compared() -> None:
+    assert _ids(lambda ids: (*ids, 7)) == {"sent_ids": ("ids in segments", "99", "98")}
+    assert _ids(lambda ids: (*ids[:-1], 7)) == {
+        "sent_ids": ("whether the ids at 91 are those of their segment", "True", "False")
+    }
+
+
+def test_segments_that_were_not_rendered_or_not_sent() -> None:
+    books = accounts()
+    more = replace(books.rendered, segments=(*books.rendered.segments, Segment(kind="tail", text="x")))
+    assert broken(replace(books, rendered=more)) == {"sent_ids": ("segments", "10", "9")}
+    swapped = [replace(s, kind="header") if s.kind == "item" else s for s in books.tokenized.segments]
+    found = broken(replace(books, tokenized=replace(books.tokenized, segments=tuple(swapped))))
+    assert found == {"sent_ids": ("kind of the segment at id 45", "item", "header")}
+    merged = list(books.tokenized.segments)
+    merged[4:6] = [replace(merged[4], n=2), replace(merged[5], n=6)]
+    found = broken(replace(books, tokenized=replace(books.tokenized, segments=tuple(merged))))
+    assert found["sent_ids"] == ("ids of the item segment at id 45", "3", "2")
+
+
+def test_every_kept_item_and_constraint_is_a_segment() -> None:
+    books = accounts()
+    unnamed = [replace(s, ref="other") if s.ref == ITEMS[0] else s for s in books.rendered.segments]
+    found = broken(replace(books, rendered=replace(books.rendered, segments=tuple(unnamed))))
+    assert found["sent_ids"][0] == "item segments"
+    unnamed = [replace(s, ref="other") if s.ref == "i" else s for s in books.rendered.segments]
+    found = broken(replace(books, rendered=replace(books.rendered, segments=tuple(unnamed))))
+    assert found["sent_ids"][0] == "prefix segments"
