@@ -37,8 +37,8 @@ def _id(item: Constraint | EvidenceRef) -> str:
     return item.id
 
 
-def _omission_key(omission: Omission) -> tuple[str, str, bool, str]:
-    return omission.stage, omission.reason, omission.item is not None, omission.item or ""
+def _omission_key(omission: Omission) -> tuple[str, str, str]:
+    return omission.stage, omission.reason, omission.item or ""  # null only where it is the only entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

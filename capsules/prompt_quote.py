@@ -5,7 +5,8 @@
 * A quote counts as shown only when its whole range lies inside the shown ranges; shown ranges with
   nothing but white space between them are one.
 * The class comes before the place: an exact quote of another source is ``raw_exact``, ``other_source``,
-  also where the cited source would hold it in pieces. Within a class: cited, other_source, omitted.
+  also where the cited source would hold it in pieces. Within a class (the two exact ones are one class
+  here: a faithful quote stays with its own source): cited, other_source, omitted.
 * An exact citation is ``raw_exact`` or ``norm_exact`` in place ``cited``; nothing else ever is.
 """
 
@@ -64,6 +65,11 @@ class _Placed:
     source_id: str
     verdict: QuoteVerdict
 
+    @property
+    def strength(self) -> int:
+        match = self.verdict.match
+        return MATCHES.index("raw_exact" if match in EXACT_MATCHES else match)
+
 
 def match_in_prompt(
     quote: str,
@@ -106,7 +112,7 @@ def match_in_prompt(
     # The first of the strongest class: the entries are in the order of the places.
     best = min(
         placed or [_Placed(None, "", look(SourceIndex(""), "none"))],
-        key=lambda entry: MATCHES.index(entry.verdict.match),
+        key=lambda entry: entry.strength,
     )
     verdict = best.verdict
     return PromptQuoteVerdict(

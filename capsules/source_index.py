@@ -12,9 +12,7 @@ from collections.abc import Iterator
 from capsules.normalization import Normalized, normalize
 from capsules.unicode_tables import WHITE_SPACE, category, joining_pattern
 
-_HYPHEN_BREAK = re.compile(
-    f"[-\u2010\u00ad][{WHITE_SPACE}]*[\\n\\r\\x0b\\x0c\\x85\u2028\u2029][{WHITE_SPACE}]*"
-)
+_HYPHEN_BREAK = re.compile(f"[-\u2010\u00ad][{WHITE_SPACE}]+")
 
 
 class SourceIndex:
@@ -54,7 +52,7 @@ class SourceIndex:
         return self._joinless and normalize(quote, norm_id).text not in self.normalized(norm_id).text
 
     def holds_dehyphenated(self, quote: str, norm_id: str) -> bool:
-        """Whether source and quote agree once words broken by a hyphen at a line end are joined."""
+        """Whether source and quote agree once words broken by a hyphen and white space are joined."""
         joined_quote = join_broken_words(quote)
         if norm_id not in self._dehyphenated:
             joined = join_broken_words(self.text)
@@ -67,7 +65,10 @@ class SourceIndex:
 
 
 def join_broken_words(text: str) -> str:
-    """The text without a hyphen and line break between two letters."""
+    """The text without the hyphens between two letters that white space follows.
+
+    Mostly that is a line end; extraction often makes a space of it.
+    """
 
     def joined(found: re.Match[str]) -> str:
         around = text[found.start() - 1 : found.start()] + text[found.end() : found.end() + 1]

@@ -92,7 +92,7 @@ def _runs(text: str, exact: str) -> Iterator[range]:
     """Starts of all occurrences, in order, as arithmetic runs.
 
     Plain ``find`` from each hit costs a comparison of the whole quote a hit, so "aaa..." in "aaaa..." would
-    cost length x hits. When a hit overlaps the next one at distance d, the text repeats with period
+    cost length x hits. When a hit touches the next one at distance d, the text repeats with period
     d from there; the end of that repetition is found by comparing big slices, and all occurrences
     inside it stand d apart (another one between them would, shifted by d, have been the next hit).
     """
@@ -101,7 +101,7 @@ def _runs(text: str, exact: str) -> Iterator[range]:
     while at >= 0:
         following = text.find(exact, at + 1)
         step = following - at
-        if following < 0 or step >= size:
+        if following < 0 or step > size:
             yield range(at, at + 1)
             at = following
             continue

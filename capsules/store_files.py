@@ -120,7 +120,12 @@ def _classified(fs: Fs, name: str, at: int, *, wanted: str) -> Iterator[None]:
     except OSError as error:
         if error.errno not in _WRONG_KIND:
             raise
-        kind = fs.stat_name(name, at).kind
+        try:
+            kind = fs.stat_name(name, at).kind
+        except (
+            FileNotFoundError
+        ):  # it went away in between: that is no "absent", the first call met something
+            raise error from None
         if kind == "symlink":
             raise StoreError("store.symlink", f"expected a {wanted} at {name}, found a symlink") from None
         if kind != wanted:

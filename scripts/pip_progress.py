@@ -1,19 +1,30 @@
-"""Runs pip with one line of progress; everything that it prints goes to a log."""
+"""Runs pip with one line of progress; everything that it prints goes to a log.
+
+pip says nothing while it installs, so a clock of our own ticks, and the installed packages are counted.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Sequence
 
 
 def run_pip(command: Sequence[str], log_path: Path) -> str | None:
-    """Runs pip with a progress line; returns its output if it failed, None if it did not."""
-    progress = Progress()
+    """Runs pip with a progress line.
+
+    Args:
+        command: The whole command; its first word is the Python of the environment.
+        log_path: Receives what pip prints (appended).
+
+    Returns:
+        What pip printed, if it failed; None if it did not.
+    """
     lines: list[str] = []
-    with log_path.open("a", encoding="utf-8") as log:
+    with log_path.open("a", encoding="utf-8") as log, Progress(Path(command[0]).parent.parent) as progress:
         print("$", *command, file=log)
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -22,49 +33,56 @@ def run_pip(command: Sequence[str], log_path: Path) -> str | None:
                 log.write(line)
                 lines.append(line)
                 progress.line(line)
-    progress.end()
     return None if process.returncode == 0 else "".join(lines)
 
 
 class Progress:
-    """pip's output as one line: rewritten in place on a terminal, every 15 seconds elsewhere."""
+    """One line: rewritten every second on a terminal, printed every 15 seconds elsewhere."""
 
-    def __init__(self) -> None:
-        """Starts the clock."""
+    def __init__(self, venv: Path) -> None:
+        """Takes the environment whose packages are counted."""
+        self.venv = venv
         self.began = time.monotonic()
-        self.shown = self.began
         self.found = 0
-        self.text = ""
+        self.installing = 0
+        self.text = "asking the package index"
         self.terminal = sys.stderr.isatty()
+        self.done = threading.Event()
+        self.clock = threading.Thread(target=self.tick, daemon=True)
+
+    def __enter__(self) -> Progress:
+        """Starts the clock."""
+        self.clock.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stops the clock and clears the line."""
+        self.done.set()
+        self.clock.join()
+        if self.terminal:
+            print("\r" + " " * 100 + "\r", end="", file=sys.stderr, flush=True)
 
     def line(self, line: str) -> None:
         """Takes one line of pip's output."""
         words = line.split()
-        if not words:
+        if len(words) < 2:
             return
         if words[0] in ("Collecting", "Obtaining"):
             self.found += 1
             self.text = f"{self.found} packages found: {words[1][:50]}"
         elif words[0] in ("Downloading", "Building"):
-            what = Path(words[1] if len(words) > 1 else "").name
-            self.text = f"{self.found} packages found: {words[0].lower()} {what[:60]}"
+            self.text = f"{self.found} packages found: {words[0].lower()} {Path(words[1]).name[:60]}"
         elif line.startswith("Installing collected"):
-            self.text = f"installing {len(words) - 3} packages"
-        self.show()
+            self.installing = len(words) - 3
 
-    def show(self) -> None:
-        """Shows the state, if it is time to."""
-        now = time.monotonic()
-        if now - self.shown < (0.2 if self.terminal else 15):
-            return
-        self.shown = now
-        text = f"  {now - self.began:4.0f} s  {self.text}"
-        if self.terminal:
-            print(f"\r{text[:100]:<100}", end="", file=sys.stderr, flush=True)
-        else:
-            print(text, file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Clears the line on a terminal."""
-        if self.terminal:
-            print("\r" + " " * 100 + "\r", end="", file=sys.stderr, flush=True)
+    def tick(self) -> None:
+        """Shows the state until pip has ended."""
+        while not self.done.wait(1 if self.terminal else 15):
+            if self.installing:
+                ready = len(list(self.venv.glob("lib/python*/site-packages/*.dist-info")))
+                self.text = f"installing: {ready} of {self.installing} packages"
+            text = f"  {time.monotonic() - self.began:4.0f} s  {self.text}"
+            if self.terminal:
+                print(f"\r{text[:100]:<100}", end="", file=sys.stderr, flush=True)
+            else:
+                print(text, file=sys.stderr, flush=True)

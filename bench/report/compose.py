@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bench.report import pictures
 from bench.report.brief import brief_table
 from bench.report.definitions import metrics_table
@@ -10,6 +12,7 @@ from bench.report.examples import RULE, examples
 from bench.report.facts import fake_engines, what_ran, what_went_wrong
 from bench.report.figure_style import Drawn
 from bench.report.promises import promise_table
+from bench.report.table import Table
 from bench.report.tables_cost import latency_table, outputs_table, tokens_table
 from bench.report.tables_differences import differences_table
 from bench.report.tables_evidence import omissions_table, recall_table
@@ -19,34 +22,36 @@ from bench.report.view import RunView, is_upper_bound
 
 def compose(view: RunView) -> Document:
     """The report of a run."""
+    parts: tuple[tuple[str, str, tuple[Block, ...]], ...] = (
+        ("run", "What ran", (*_warnings(view), Facts(pairs=tuple(what_ran(view))))),
+        ("health", "What went wrong", (Facts(pairs=tuple(what_went_wrong(view))),)),
+        ("brief", "In brief", _brief(view)),
+        ("promises", "The promises, one by one", _promises(view)),
+        ("arms", "Arms side by side", _arms(view)),
+        ("differences", "Paired differences", _differences(view)),
+        ("evidence", "Evidence: what was sent, what was left out", _evidence(view)),
+        ("tokens", "Tokens", (pictures.tokens(view), tokens_table(view))),
+        ("latency", "Latency by cache state", (pictures.ttft(view), latency_table(view))),
+        ("outputs", "Outputs across cache states", _outputs(view)),
+        ("answers", "Some answers", (Paragraph(text=RULE), *examples(view))),
+        ("metrics", "What the metrics mean", (metrics_table(),)),
+        ("rederive", "How to derive this report again", _rederive(view)),
+    )
+    fake = bool(fake_engines(view))
     return Document(
         title=f"Capsule bench: {view.input.spec.experiment}",
-        sections=(
-            Section(
-                anchor="run", title="What ran", blocks=(*_warnings(view), Facts(pairs=tuple(what_ran(view))))
-            ),
-            Section(
-                anchor="health", title="What went wrong", blocks=(Facts(pairs=tuple(what_went_wrong(view))),)
-            ),
-            Section(anchor="brief", title="In brief", blocks=_brief(view)),
-            Section(anchor="promises", title="The promises, one by one", blocks=_promises(view)),
-            Section(anchor="arms", title="Arms side by side", blocks=_arms(view)),
-            Section(anchor="differences", title="Paired differences", blocks=_differences(view)),
-            Section(
-                anchor="evidence", title="Evidence: what was sent, what was left out", blocks=_evidence(view)
-            ),
-            Section(anchor="tokens", title="Tokens", blocks=(pictures.tokens(view), tokens_table(view))),
-            Section(
-                anchor="latency",
-                title="Latency by cache state",
-                blocks=(pictures.ttft(view), latency_table(view)),
-            ),
-            *_outputs(view),
-            Section(anchor="answers", title="Some answers", blocks=(Paragraph(text=RULE), *examples(view))),
-            Section(anchor="metrics", title="What the metrics mean", blocks=(metrics_table(),)),
-            Section(anchor="rederive", title="How to derive this report again", blocks=_rederive(view)),
+        sections=tuple(
+            Section(anchor=anchor, title=title, blocks=tuple(_stamped(b) if fake else b for b in blocks))
+            for anchor, title, blocks in parts
         ),
     )
+
+
+def _stamped(block: Block) -> Block:
+    """A table that is copied from the report of a fake engine still says so."""
+    if isinstance(block, Table) and block.name != "metrics":
+        return replace(block, caption=f"FAKE ENGINE, no model was measured. {block.caption}")
+    return block
 
 
 def _warnings(view: RunView) -> list[Block]:
@@ -102,11 +107,9 @@ def _present(figure: Drawn | None) -> tuple[Drawn, ...]:
     return () if figure is None else (figure,)
 
 
-def _outputs(view: RunView) -> tuple[Section, ...]:
+def _outputs(view: RunView) -> tuple[Block, ...]:
     table = outputs_table(view)
-    if table is None:
-        return ()
-    return (Section(anchor="outputs", title="Outputs across cache states", blocks=(table,)),)
+    return (Paragraph(text="No arm has two cache states."),) if table is None else (table,)
 
 
 def _rederive(view: RunView) -> tuple[Block, ...]:

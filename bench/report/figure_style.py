@@ -87,14 +87,24 @@ class Drawn:
     svg: str
 
 
-def draw(name: str, title: str, alt: str, paint: Callable[[], Figure]) -> Drawn:
-    """Run ``paint`` under the report's style and keep its figure as PDF, PNG and SVG."""
+def draw(name: str, title: str, alt: str, paint: Callable[[], Figure], *, stamp: str) -> Drawn:
+    """Run ``paint`` under the report's style and keep its figure as PDF, PNG and SVG.
+
+    Args:
+        name: File stem.
+        title: Title, for captions and metadata.
+        alt: What the figure shows, in words.
+        paint: Makes the figure.
+        stamp: A line over the figure that must not be lost when it is copied; empty for none.
+    """
     import matplotlib
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_RC)
         figure = paint()
+        if stamp:
+            figure.suptitle(stamp, fontsize=8.5, fontweight="bold")
         figure.draw_without_rendering()  # lay out once, so that all forms are alike
         figure.set_layout_engine("none")
         return Drawn(

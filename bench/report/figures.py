@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.metrics.bootstrap import Interval
 from bench.report import figure_style as style
@@ -121,8 +121,12 @@ def stacked(rows: Sequence[Bars], classes: Sequence[str], *, axis: str) -> Figur
     figure, (ax,) = style.blank(1.05 + 0.3 * max(len(rows), 2))
     style.label_rows(ax, [row.label for row in rows])
     longest = max((sum(p or 0 for p in row.parts) for row in rows), default=0) or 1
-    fills = [
-        {"color": style.PALETTE[(4, 1, 3, 2)[i % 4]], "hatch": style.HATCHES[i % 4], "edgecolor": style.PAPER}
+    fills: list[dict[str, Any]] = [
+        {
+            "facecolor": style.PALETTE[(4, 1, 3, 2)[i % 4]],
+            "hatch": style.HATCHES[i % 4],
+            "edgecolor": style.PAPER,
+        }
         for i in range(len(classes))
     ]
     for y, row in enumerate(rows):
@@ -182,7 +186,7 @@ def waterfall(
             text = f"{sign}{_short(tokens)} ({_short(items)})" if tokens or items else "0"
             style.beside(ax, left + tokens, y, text)
         ax.set_title(visible(arm))
-        ax.set_xlim(0, 1.42 * widest)
+        ax.set_xlim(0, 1.5 * widest)
         style.thousands(ax, 4)
         if i >= len(panels) - columns:
             ax.set_xlabel(axis)

@@ -6,6 +6,7 @@ from bench.metrics.names import METRICS
 from bench.metrics.percentiles import percentiles
 from bench.report import figure_style as style
 from bench.report import figures
+from bench.report.facts import fake_engines
 from bench.report.figure_style import Drawn
 from bench.report.tables_cost import latency_values, token_means
 from bench.report.tables_differences import all_differences
@@ -43,6 +44,7 @@ def exactness(view: RunView) -> Drawn:
             axis="exact_citation: headline over all expected samples, 95 % interval",
             signed=False,
         ),
+        stamp=_stamp(view),
     )
 
 
@@ -74,6 +76,7 @@ def exactness_differences(view: RunView) -> Drawn | None:
             axis="difference in exact_citation, 95 % interval",
             signed=True,
         ),
+        stamp=_stamp(view),
     )
 
 
@@ -90,6 +93,7 @@ def waterfall(view: RunView) -> Drawn | None:
         "Mean evidence tokens (items) a sample: candidates, what was left out by reason, what was sent. "
         + "; ".join(f"{f.arm_id}: {f.candidates[1]:,} tokens to {f.sent[1]:,}" for f in found),
         lambda: figures.waterfall(panels, _arms(view), axis="evidence tokens a sample (items)"),
+        stamp=_stamp(view),
     )
 
 
@@ -114,6 +118,7 @@ def tokens(view: RunView) -> Drawn:
         lambda: figures.stacked(
             bars, ("cache read", "uncached input", "cache write", "output"), axis="tokens a sample (mean)"
         ),
+        stamp=_stamp(view),
     )
 
 
@@ -145,7 +150,12 @@ def ttft(view: RunView) -> Drawn:
         lambda: figures.scatter(
             rows, _arms(view), axis="time to first token (ms); point: a request, bar: median"
         ),
+        stamp=_stamp(view),
     )
+
+
+def _stamp(view: RunView) -> str:
+    return "FAKE ENGINE: no model was measured" if fake_engines(view) else ""
 
 
 def _arms(view: RunView) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The runner on the fake engine: cache states, predictions, resets, counters, lost engines, restored caches."""
+"""The runner on the fake engine: cache states, predictions, resets, counters, lost engines, resuming."""
 
 from __future__ import annotations
 

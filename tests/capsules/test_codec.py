@@ -165,6 +165,23 @@ def test_check_value_reports_every_failure(example: Any) -> None:
     assert (caught.value.code, caught.value.at) == found[0]
 
 
+def test_a_law_is_judged_where_its_own_fields_are_in_order(example: Any) -> None:
+    value = codec.to_value(example.evidence)
+    value["visibility"]["level"] = "secret"
+    value["claim_candidates"][1]["span_ids"] = [value["exact_spans"][0]["source"] + ":1-2"]
+    value["exact_spans"][2]["title"] = "a field that spans do not have"
+    found = [(problem.code, problem.at) for problem in codec.check_value(EvidenceCapsule, value)]
+    # The third span cannot be trusted, so what refers to spans is not judged ...
+    assert found == [("schema.field.unknown", "/exact_spans/2/title"), ("schema.word", "/visibility/level")]
+    del value["exact_spans"][2]["title"]
+    found = [(problem.code, problem.at) for problem in codec.check_value(EvidenceCapsule, value)]
+    # ... and a bad label hides nothing else.
+    assert found == [
+        ("schema.word", "/visibility/level"),
+        ("schema.reference", "/claim_candidates/1/span_ids/0"),
+    ]
+
+
 def test_check_value_of_a_valid_value_is_empty(record: Capsule) -> None:
     assert codec.check_value(type(record), codec.to_value(record)) == []
 

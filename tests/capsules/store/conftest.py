@@ -17,7 +17,7 @@ import pytest
 
 from capsules.fs import FileStat
 
-ERRNOS = (errno.ENOSPC, errno.EIO, errno.EMFILE, errno.EDQUOT, errno.EACCES, errno.EROFS)
+ERRNOS = (errno.ENOSPC, errno.EIO, errno.EMFILE, errno.EDQUOT, errno.EACCES, errno.ELOOP)
 
 
 @dataclass(eq=False)

@@ -1,0 +1,63 @@
+"""No gold in builders: with all gold scrambled, every arm that is no upper bound builds the same capsules."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench.build_stage import Bench, Built, build_all
+from bench.records import BuildRow
+from bench.specs import RetrievalSpec, RunSpec
+from bench.tokenizers import HfTokenizer
+from capsules.store import MemoryStore
+from tasks.base import Gold, Sample, TaskData, TextRange
+from tasks.registry import load_task
+
+
+def scrambled(sample: Sample) -> Sample:
+    """The same input with gold that is wrong in every part."""
+    doc = sample.input.sources[-1]
+    gold = Gold(
+        answers=("nothing of the kind",),
+        spans=(TextRange(doc_id=doc.doc_id, start=0, end=min(5, len(doc.text))),),
+        distractors=(),
+        expired=tuple(d.doc_id for d in sample.input.sources),
+        denied=(),
+    )
+    return dataclasses.replace(sample, gold=gold)
+
+
+def built(spec: RunSpec, data: TaskData, tokenizer: HfTokenizer) -> Built:
+    bench = Bench(spec=spec, data=data, tokenizer=tokenizer, store=MemoryStore(), now=spec.task.as_of)
+    return build_all(bench, lambda n: None)
+
+
+def identities(rows: tuple[BuildRow, ...], arm_id: str) -> list[tuple[object, ...]]:
+    return [
+        (row.sample_id, row.ids_digest, row.prompt_capsule, row.evidence_capsules)
+        for row in rows
+        if row.arm_id == arm_id
+    ]
+
+
+@pytest.fixture
+def spec(spec_of: Callable[..., RunSpec]) -> RunSpec:
+    """Four samples; every shipped arm and one that is given gold."""
+    base = spec_of("limit=4", "+arm@arms.capsule_extractive=capsule_extractive")
+    capsule = next(arm for arm in base.arms if arm.arm_id == "capsule")
+    bound = dataclasses.replace(capsule, arm_id="bound", retrieval=RetrievalSpec(name="gold"))
+    return dataclasses.replace(base, arms=(*base.arms, bound))
+
+
+def test_scrambled_gold_changes_no_capsule_but_those_of_an_upper_bound(spec: RunSpec) -> None:
+    tokenizer = HfTokenizer(Path(spec.tokenizer.removeprefix("hf:")), "bytes")
+    data = load_task(spec.task)
+    other = dataclasses.replace(data, samples=tuple(scrambled(sample) for sample in data.samples))
+    first, second = built(spec, data, tokenizer), built(spec, other, tokenizer)
+    assert first.samples != second.samples  # the gold did change
+    for arm in spec.arms:
+        same = identities(first.builds, arm.arm_id) == identities(second.builds, arm.arm_id)
+        assert same == (arm.arm_id != "bound"), arm.arm_id

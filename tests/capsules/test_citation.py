@@ -1,0 +1,308 @@
+"""Citation marks: grammar, code, and which sentence owns a mark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capsules.citation import parse_citations
+from capsules.citation_marks import parse_marks, render_marks
+from capsules.code_ranges import code_ranges
+from capsules.sentences import split_sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("[1]", [(1,)]),
+        ("[1][2]", [(1,), (2,)]),
+        ("[1, 2]", [(1, 2)]),
+        ("[ 1 ;2 ]", [(1, 2)]),
+        ("[1-3]", [(1, 2, 3)]),
+        ("[1\u20133,7]", [(1, 2, 3, 7)]),
+        ("[1 \u2014 2]", [(1, 2)]),
+        ("[2,4-5]", [(2, 4, 5)]),
+        ("[5-5]", [(5,)]),
+        ("[1, 1]", [(1, 1)]),
+        ("[007]", [(7,)]),
+        ("[0]", [(0,)]),
+        ("\uff3b\uff11\uff0c\uff12\uff3d", [(1, 2)]),
+        ("[\u0661\u060c\u0662]", [(1, 2)]),
+        ("[\u096f]", [(9,)]),
+        ("[\u0e51]", [(1,)]),
+        ("\u30103\u3011", [(3,)]),
+        ("\u30101\u2020source\u3011", [(1,)]),
+        ("\u30101,2\u2020a.pdf [x]\u3011", [(1, 2)]),
+        ("[^1]", [(1,)]),
+        ("[^1, 2]", [(1, 2)]),
+        ("^[1]", [(1,)]),
+        ("^1^", [(1,)]),
+        ("^1,2^", [(1, 2)]),
+        ("[[4]]", [(4,)]),
+        ("[[4]](https://example.org/a)", [(4,)]),
+        ("[4](#ref-4)", [(4,)]),
+        ("[4](see below)", [(4,)]),
+        ("[1-100]", [tuple(range(1, 101))]),
+        ("x[999999999]", [(999_999_999,)]),
+    ],
+)
+def test_forms(text: str, ids: list[tuple[int, ...]]) -> None:
+    marks, malformed = parse_marks(text)
+    assert ([mark.ids for mark in marks], malformed) == (ids, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [("a [4](https://example.org/a_b) c", 30), ("a [4](see) c", 5), ("^[4] c", 4), ("[[4]]", 5)],
+)
+def test_a_mark_ends_after_its_target(text: str, end: int) -> None:
+    (mark,), _ = parse_marks(text)
+    assert mark.end == end
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[3-1]",
+        "[1-101]",
+        "[1, 9-7]",
+        "[-1]",
+        "[1.2]",
+        "[1,,2]",
+        "[1 2]",
+        "[1-]",
+        "[1-2-3]",
+        "[1234567890]",
+        "\u30104:0\u2020source\u3011",
+        "[Source 1]",
+        "[doc 3, p. 4]",
+        "[citation: 2]",
+        "[Ref. 1]",
+        "[#3]",
+        "[1",
+        "[^12",
+        "[1, 2,",
+        "\u30103",
+    ],
+)
+def test_malformed_marks_are_reported(text: str) -> None:
+    marks, malformed = parse_marks(f"a {text}\nb")
+    assert (marks, [(mark.text, mark.start) for mark in malformed]) == ((), [(text, 2)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[sic]",
+        "[CT]",
+        "[]",
+        "[ ]",
+        "[x]",
+        "[...]",
+        "2^10",
+        "^a^",
+        "a[i]",
+        "[the 3 cats]",
+        "\u3010\u3011",
+        "[1\n]b",
+        "[",
+        "]1[",
+    ],
+)
+def test_what_is_neither_mark_nor_malformed(text: str) -> None:
+    marks, malformed = parse_marks(text)
+    assert marks == ()
+    assert [mark.text for mark in malformed] == (["[1"] if text == "[1\n]b" else [])
+
+
+def test_a_footnote_definition_cites_nothing() -> None:
+    report = parse_citations("It shut.[^1]\n\n[^1]: A manual.\n  [^2]: Another [1].", sources=2)
+    assert report.marks == 2
+    assert [(sentence.text, sentence.cited) for sentence in report.sentences] == [
+        ("It shut.", (1,)),
+        ("[^1]: A manual.", ()),
+        ("[^2]: Another.", (1,)),
+    ]
+
+
+class TestCode:
+    @pytest.mark.parametrize(
+        ("text", "code"),
+        [
+            ("a `b` c", ["`b`"]),
+            ("a ``b `c` d`` e", ["``b `c` d``"]),
+            ("`a` and `b`", ["`a`", "`b`"]),
+            ("```\na\n```\nb", ["```\na\n```"]),
+            ("x\n  ~~~ py\na\n~~~~\nb", ["  ~~~ py\na\n~~~~"]),
+            ("````\n```\n````", ["````\n```\n````"]),
+            ("```\nnever closed", ["```\nnever closed"]),
+            ("~~~\n```\n", ["~~~\n```\n"]),
+            ("```a``` b", ["```a```"]),
+            ("one `two\nthree` four", ["`two\nthree`"]),
+            ("one `two\n\nthree` four", ["`two", "` four"]),
+            ("an open `end [1]\nnext", ["`end [1]"]),
+            ("``quoted'' [1] `a`", ["`a`"]),
+            ("`quoted' [1]", []),
+            ("no code", []),
+            ("``", ["``"]),
+            ("", []),
+        ],
+    )
+    def test_ranges(self, text: str, code: list[str]) -> None:
+        assert [text[start:end] for start, end in code_ranges(text)] == code
+
+    def test_marks_around_code_count(self) -> None:
+        marks, _ = parse_marks("a [1] `b[2]` c [3]\n```\n[4]\n```\nd [5] `e [6]")
+        assert [mark.ids for mark in marks] == [(1,), (3,), (5,)]
+
+
+class TestOwnership:
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            ("One [1]. Two [2].", [("One.", (1,)), ("Two.", (2,))]),
+            ("One.[1] Two.[2]", [("One.", (1,)), ("Two.", (2,))]),
+            ("One. [1] Two. [2]", [("One.", (1,)), ("Two.", (2,))]),
+            ("One [1][2], more [3]. Two.", [("One, more.", (1, 2, 3)), ("Two.", ())]),
+            ("[1] One. Two.", [("One.", (1,)), ("Two.", ())]),
+            ("Dr. [1] Lind came.", [("Dr. Lind came.", (1,))]),
+            ("One.\n\n[1] Two.", [("One.", ()), ("Two.", (1,))]),
+            ("One.\n[1]\nTwo.", [("One.", (1,)), ("Two.", ())]),
+            ("One.\n\n[1]\n", [("One.", (1,))]),
+            ("Refs:\n[1] First\n[2] Second", [("Refs:", ()), ("First", (1,)), ("Second", (2,))]),
+            ("- One [1]\n- [2] Two", [("- One", (1,)), ("- Two", (2,))]),
+            ("It is blue\n[1]. Next.", [("It is blue\n.", (1,)), ("Next.", ())]),
+            ("It is blue\n[1] and green. Next.", [("It is blue\n and green.", (1,)), ("Next.", ())]),
+            ('One.\n[1] "Two."', [("One.", ()), ('"Two."', (1,))]),
+            ("[1]", [("", (1,))]),
+            (" [1] [2]\n", [("", (1, 2))]),
+            (
+                "\u5929\u7a7a\u662f\u84dd\u8272\u7684\u3002[1]\u8349\u662f\u7eff\u7684[2]\u3002",
+                [
+                    ("\u5929\u7a7a\u662f\u84dd\u8272\u7684\u3002", (1,)),
+                    ("\u8349\u662f\u7eff\u7684\u3002", (2,)),
+                ],
+            ),
+            (
+                "\u0627\u0644\u0633\u0645\u0627\u0621 \u0632\u0631\u0642\u0627\u0621 [1]. \u0647\u0644 \u0646\u0639\u0645\u061f[2] \u0644\u0627.",
+                [
+                    ("\u0627\u0644\u0633\u0645\u0627\u0621 \u0632\u0631\u0642\u0627\u0621.", (1,)),
+                    ("\u0647\u0644 \u0646\u0639\u0645\u061f", (2,)),
+                    ("\u0644\u0627.", ()),
+                ],
+            ),
+            (
+                "\u0906\u0915\u093e\u0936 \u0928\u0940\u0932\u093e \u0939\u0948\u0964[1] \u0918\u093e\u0938 [2]\u0964",
+                [
+                    ("\u0906\u0915\u093e\u0936 \u0928\u0940\u0932\u093e \u0939\u0948\u0964", (1,)),
+                    ("\u0918\u093e\u0938\u0964", (2,)),
+                ],
+            ),
+            (
+                "\u0e17\u0e49\u0e2d\u0e07\u0e1f\u0e49\u0e32[1] \u0e2b\u0e0d\u0e49\u0e32 [2]",
+                [("\u0e17\u0e49\u0e2d\u0e07\u0e1f\u0e49\u0e32", (1,)), ("\u0e2b\u0e0d\u0e49\u0e32", (2,))],
+            ),
+        ],
+    )
+    def test_sentences_own_their_marks(
+        self, answer: str, expected: list[tuple[str, tuple[int, ...]]]
+    ) -> None:
+        report = parse_citations(answer, sources=9)
+        assert [(sentence.text, sentence.cited) for sentence in report.sentences] == expected
+
+    def test_positions_include_the_marks(self) -> None:
+        answer = "[1] One [2]. [3] Two\u3002[4]"
+        first, second = parse_citations(answer, sources=9).sentences
+        assert answer[first.start : first.end] == "[1] One [2]. [3]"
+        assert answer[second.start : second.end] == "Two\u3002[4]"
+
+    @pytest.mark.parametrize(("base", "known", "unknown"), [(1, (1, 2), (0, 3)), (0, (0, 1), (3, 2))])
+    def test_unknown_ids_are_kept_apart(
+        self, base: int, known: tuple[int, ...], unknown: tuple[int, ...]
+    ) -> None:
+        (sentence,) = parse_citations("One [0, 3][1] [2] [3].", sources=2, base=base).sentences
+        assert sorted(sentence.cited) == list(known)
+        assert sentence.unknown == unknown
+
+    def test_malformed_marks_stay_in_the_text(self) -> None:
+        report = parse_citations("One [3-1] two [2].", sources=2)
+        assert report.sentences[0].text == "One [3-1] two."
+        assert [mark.start for mark in report.malformed] == [4]
+
+    def test_the_language_goes_to_the_splitter(self) -> None:
+        answer = "\u0e01\u0e02 \u0e04\u0e07 [1]"
+        assert len(parse_citations(answer, 1).sentences) == 2
+        assert len(parse_citations(answer, 1, lang="en").sentences) == 1
+
+
+@given(st.lists(st.integers(0, 10**9 - 1)))
+def test_rendered_marks_give_their_ids_back(ids: list[int]) -> None:
+    marks, malformed = parse_marks(render_marks(ids))
+    assert [number for mark in marks for number in mark.ids] == ids
+    assert malformed == ()
+    sentences = parse_citations(f"So it is {render_marks(ids)}.", sources=10**9, base=0).sentences
+    assert list(sentences[0].cited) == list(dict.fromkeys(ids))
+
+
+@pytest.mark.parametrize("number", [-1, 10**9])
+def test_ids_that_no_mark_can_hold_are_refused(number: int) -> None:
+    with pytest.raises(ValueError, match=f"found {number}"):
+        render_marks([1, number])
+
+
+@given(st.text("aB. 1,-[]^\u3010\u3011`'\n\u3002(", max_size=60), st.integers(0, 3), st.integers(0, 1))
+def test_every_mark_is_owned_once_and_text_is_kept(answer: str, sources: int, base: int) -> None:
+    report = parse_citations(answer, sources, base)
+    marks, malformed = parse_marks(answer)
+    assert (report.marks, report.malformed) == (len(marks), malformed)
+    assert all(answer[mark.start :].startswith(mark.text) for mark in malformed)
+    ids = [number for mark in marks for number in mark.ids]
+    owned = [number for sentence in report.sentences for number in (*sentence.cited, *sentence.unknown)]
+    assert set(owned) == set(ids)
+    position = 0
+    for sentence in report.sentences:
+        assert position <= sentence.start < sentence.end
+        position = sentence.end
+    covered = {at for sentence in report.sentences for at in range(sentence.start, sentence.end)}
+    assert all(at in covered for mark in marks for at in range(mark.start, mark.end))
+    assert all(at in covered or char.isspace() for at, char in enumerate(answer))
+
+
+def test_an_answer_without_marks_is_split_as_text(capsule_data: Path) -> None:
+    strings = json.loads((capsule_data / "blns" / "blns.json").read_text("utf-8"))
+    for text in strings:
+        report = parse_citations(text, sources=3)
+        if not report.marks:
+            spans = [(sentence.start, sentence.end) for sentence in report.sentences]
+            assert spans == split_sentences(text)
+
+
+def test_marks_of_real_answers_are_all_found(capsule_data: Path) -> None:
+    answers = json.loads((capsule_data / "scholarqabench" / "human_answers.json").read_text("utf-8"))
+    known = unknown = 0
+    for answer in answers:
+        report = parse_citations(answer["output"], len(answer["ctxs"]), base=0)
+        marks, _ = parse_marks(answer["output"])
+        ids = [number for mark in marks for number in mark.ids]
+        known += sum(number < len(answer["ctxs"]) for number in ids)
+        unknown += sum(number >= len(answer["ctxs"]) for number in ids)
+        assert {n for s in report.sentences for n in (*s.cited, *s.unknown)} == set(ids)
+    assert (known, unknown) == (715, 3)
+
+
+def test_long_answers_take_linear_time() -> None:
+    report = parse_citations("It shut [1]. " * 20_000, sources=1)
+    assert (len(report.sentences), report.marks) == (20_000, 20_000)
+    for text in (
+        "[" * 100_000,
+        "[1," * 50_000,
+        "`" * 50_001,
+        "`a" * 20_000,
+        "[" + " " * 100_000,
+        "^1" * 50_000,
+    ):
+        parse_marks(text)

@@ -1,0 +1,429 @@
+"""A second, slow, obvious reading of the rules, for comparison with the fast one for ever.
+
+It shares no code with ``capsules``: plain dicts in, and out come the first stage that fails, the set of
+its failure codes, ``valid`` and ``authorized``. Where the two disagree, one of them is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from blake3 import blake3
+
+Json = Any
+Codes = set[str]
+LEVELS = ["public", "internal", "confidential", "restricted"]
+
+
+def b3(data: bytes) -> str:
+    return "b3:" + blake3(data).hexdigest()
+
+
+# ---- canonical JSON -------------------------------------------------------------------------------
+
+
+class Refused(Exception):
+    """The reader's own code."""
+
+
+def canon(value: Json) -> bytes:
+    if value is None or value is True or value is False:
+        return {None: b"null", True: b"true", False: b"false"}[value]
+    if isinstance(value, int):
+        return str(value).encode()
+    if isinstance(value, str):
+        short = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+        return (
+            '"' + "".join(short.get(c) or (c if c >= " " else f"\\u{ord(c):04x}") for c in value) + '"'
+        ).encode()
+    if isinstance(value, list):
+        return b"[" + b",".join(canon(item) for item in value) + b"]"
+    keys = sorted(value, key=lambda key: key.encode("utf-16-be"))
+    return b"{" + b",".join(canon(key) + b":" + canon(value[key]) for key in keys) + b"}"
+
+
+class Reader:
+    """Recursive descent over text, refusing what is not allowed where it stands."""
+
+    def __init__(self, data: bytes) -> None:
+        if data.startswith(b"\xef\xbb\xbf"):
+            raise Refused("json.bom")
+        if 0 in data[:2]:
+            raise Refused("json.utf8.invalid")
+        try:
+            self.text = data.decode()
+        except UnicodeDecodeError:
+            raise Refused("json.utf8.invalid") from None
+        self.at = 0
+
+    def whole(self) -> Json:
+        value = self.value(1)
+        self.space()
+        if self.at < len(self.text):
+            raise Refused("json.syntax")
+        return value
+
+    def space(self) -> None:
+        while self.text[self.at : self.at + 1] in (" ", "\t", "\n", "\r") and self.at < len(self.text):
+            self.at += 1
+
+    def take(self, pattern: str) -> str | None:
+        self.space()
+        found = re.compile(pattern).match(self.text, self.at)
+        if found is None:
+            return None
+        self.at = found.end()
+        return found.group()
+
+    def need(self, pattern: str) -> str:
+        found = self.take(pattern)
+        if found is None:
+            raise Refused("json.syntax")
+        return found
+
+    def value(self, depth: int) -> Json:
+        if self.take(r"\{"):
+            return self.members(depth)
+        if self.take(r"\["):
+            return self.items(depth)
+        if self.take('"'):
+            return self.string()
+        word = self.need(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+        if word in ("true", "false", "null"):
+            return {"true": True, "false": False, "null": None}[word]
+        if re.search(r"[.eE]", word):
+            raise Refused("json.number.float")
+        if word == "-0":
+            raise Refused("json.number.negative_zero")
+        if abs(int(word)) > 2**53 - 1:
+            raise Refused("json.number.range")
+        return int(word)
+
+    def items(self, depth: int) -> Json:
+        if depth > 32:
+            raise Refused("json.depth.exceeded")
+        found: list[Json] = []
+        if self.take(r"\]"):
+            return found
+        while True:
+            found.append(self.value(depth + 1))
+            if self.need(r"[,\]]") == "]":
+                return found
+
+    def members(self, depth: int) -> Json:
+        if depth > 32:
+            raise Refused("json.depth.exceeded")
+        found: dict[str, Json] = {}
+        if self.take(r"\}"):
+            return found
+        while True:
+            self.need('"')
+            key = self.string()
+            self.need(":")
+            value = self.value(depth + 1)
+            if key in found:
+                raise Refused("json.key.duplicate")
+            found[key] = value
+            if self.need(r"[,}]") == "}":
+                return found
+
+    def string(self) -> str:
+        units = []
+        while True:
+            if self.at >= len(self.text) or self.text[self.at] < " ":
+                raise Refused("json.syntax")
+            letter = self.text[self.at]
+            self.at += 1
+            if letter == '"':
+                break
+            if letter == "\\":
+                escape = re.compile(r'["\\/bfnrt]|u[0-9a-fA-F]{4}').match(self.text, self.at)
+                if escape is None:
+                    raise Refused("json.syntax")
+                self.at = escape.end()
+                word = escape.group()
+                plain = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+                letter = chr(int(word[1:], 16)) if word[0] == "u" else plain.get(word, word)
+            units.append(letter)
+        text = "".join(units).encode("utf-16-be", "surrogatepass").decode("utf-16-be", "surrogatepass")
+        for letter in text:
+            point = ord(letter)
+            if 0xD800 <= point <= 0xDFFF:
+                raise Refused("json.string.surrogate")
+            if 0xFDD0 <= point <= 0xFDEF or point & 0xFFFE == 0xFFFE:
+                raise Refused("json.string.noncharacter")
+        return text
+
+
+# ---- times, spans and levels ------------------------------------------------------------------------
+
+
+def seconds(time: str) -> int | None:
+    """Days and seconds since year 0, or None off the calendar."""
+    year, month, day, hour, minute, second = map(int, re.split("[-T:]", time[:-1]))
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    lengths = [31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    if (
+        year < 1
+        or not 1 <= month <= 12
+        or not 1 <= day <= lengths[month - 1]
+        or hour > 23
+        or max(minute, second) > 59
+    ):
+        return None
+    before = year - 1
+    days = before * 365 + before // 4 - before // 100 + before // 400 + sum(lengths[: month - 1]) + day
+    return ((days * 24 + hour) * 60 + minute) * 60 + second
+
+
+def ends(span_id: str) -> tuple[str, int, int]:
+    source, _, numbers = span_id.rpartition(":")
+    return source, *map(int, numbers.split("-"))  # type: ignore[return-value]
+
+
+def is_span_id(text: str) -> bool:
+    return re.fullmatch(r"b3:[0-9a-f]{64}:(0|[1-9][0-9]*)-[1-9][0-9]*", text) is not None
+
+
+def starts(text: str, part: str) -> list[int]:
+    return [at for at in range(len(text) - len(part) + 1) if text[at : at + len(part)] == part]
+
+
+def span_codes(span: Json, text: str) -> Codes:
+    start, end = span["start"], span["end"]
+    if end > len(text):
+        return {"span.range"}
+    codes = set()
+    if text[start:end] != span["exact"]:
+        codes.add("span.exact.mismatch")
+    there = starts(text, text[start:end])
+    context = (text[max(0, start - 32) : start], text[end : end + 32], there.index(start) + 1, len(there))
+    if context != tuple(span[name] for name in ("prefix", "suffix", "occurrence", "occurrences")):
+        codes.add("span.context.mismatch")
+    return codes
+
+
+# ---- resolve ----------------------------------------------------------------------------------------
+
+
+class World:
+    """What a validation is given: a store as a dict, a clock, and maybe project, policy, provider."""
+
+    def __init__(
+        self, store: dict[str, bytes], now: str, project: str | None, policy: Json, provider: str | None
+    ):
+        self.store = store
+        self.now = seconds(now) or 0
+        self.project = project
+        self.policy = policy
+        self.provider = provider
+
+
+def fetch_evidence(world: World, ref: str, shape: Any) -> tuple[Codes, Json]:
+    if ref not in world.store:
+        return {"evidence.ref.missing"}, None
+    data = world.store[ref]
+    if b3(data) != ref:
+        return {"bytes.digest.mismatch"}, None
+    try:
+        value = Reader(data).whole()
+    except Refused as refused:
+        return {str(refused)}, None
+    if canon(value) != data:
+        return {"json.noncanonical"}, None
+    codes, name = shape(value)
+    if not codes and name != "evidence-capsule/1":
+        return {"object.type.mismatch"}, None
+    return codes, None if codes else value
+
+
+def evidence_codes(world: World, evidence: Json, project: str | None) -> Codes:
+    codes: Codes = set()
+    texts = {}
+    for ref in evidence["source_refs"]:
+        data = world.store.get(ref["source"])
+        if data is None:
+            codes.add("source.missing")
+        elif b3(data) != ref["source"]:
+            codes.add("source.digest.changed")
+        else:
+            try:
+                texts[ref["source"]] = data.decode()
+                codes |= {"source.size.mismatch"} if len(data) != ref["bytes"] else set()
+            except UnicodeDecodeError:
+                codes.add("source.utf8.invalid")
+    for span in evidence["exact_spans"]:
+        if span["source"] in texts:
+            codes |= span_codes(span, texts[span["source"]])
+    if any(not claim["span_ids"] for claim in evidence["claim_candidates"]):
+        codes.add("label.undetermined")
+    if project is not None and evidence["visibility"]["project"] != project:
+        codes.add("scope.project.mismatch")
+    expiry = evidence["freshness"]["expires_at"]
+    if (
+        expiry is not None
+        and evidence["freshness"]["policy"] == "hard"
+        and (seconds(expiry) or 0) <= world.now
+    ):
+        codes.add("freshness.expired")
+    return codes
+
+
+def resolve(world: World, prompt: Json, shape: Any) -> tuple[Codes, list[Json]]:
+    codes: Codes = set()
+    found = []
+    for ref in prompt["evidence_capsule_refs"]:
+        wrong, evidence = fetch_evidence(world, ref["id"], shape)
+        codes |= wrong
+        if evidence is not None:
+            found.append(evidence)
+            codes |= evidence_codes(world, evidence, prompt["project"])
+    levels = [LEVELS.index(evidence["visibility"]["level"]) for evidence in found]
+    if any(a >= b for a, b in zip(levels, levels[1:], strict=False)):
+        codes.add("schema.order")
+    if prompt["authority"]["project"] != prompt["project"] or world.project not in (None, prompt["project"]):
+        codes.add("scope.project.mismatch")
+    if any(omission["required"] for omission in prompt["omissions"]):
+        codes.add("evidence.required.omitted")
+    budget = prompt["token_budget"]
+    named = [o["item"] for o in prompt["omissions"] if o["item"] and o["reason"] != "retrieval.outside_pool"]
+    truncated = "constraints" in budget["protected"] and any(not is_span_id(item) for item in named)
+    if truncated or budget["reserved_output"] + budget["evidence_limit"] > budget["window"]:
+        codes.add("budget.protected.truncated")
+    whole = len(found) == len(prompt["evidence_capsule_refs"])
+    return codes | snippet_codes(prompt, found, whole) | (
+        account_codes(prompt, found, named) if whole else set()
+    ), found
+
+
+def snippet_codes(prompt: Json, found: list[Json], whole: bool) -> Codes:
+    snippet = prompt["surface_snippet"]
+    if snippet is None:
+        return set()
+    if not snippet["derived_from"]:
+        return {"label.undetermined"}
+    codes = set()
+    for name in snippet["derived_from"] if whole else []:
+        above = [e["visibility"]["level"] for e in found if name in [s["span_id"] for s in e["exact_spans"]]]
+        codes |= set() if above else {"schema.reference"}
+        if any(LEVELS.index(level) > LEVELS.index(snippet["level"]) for level in above):
+            codes.add("label.flow.denied")
+    return codes
+
+
+def account_codes(prompt: Json, found: list[Json], named: list[str]) -> Codes:
+    kept = [span["span_id"] for evidence in found for span in evidence["exact_spans"]]
+    constraints = [constraint["id"] for constraint in prompt["constraints"]]
+    counts = sum(o["count"] for o in prompt["omissions"] if o["reason"] != "retrieval.outside_pool")
+    everything = kept + constraints + named
+    wrong = len(kept) + len(constraints) + counts != prompt["candidates"]["items"]
+    wrong = wrong or any(everything.count(item) > 1 for item in set(kept + named))
+    ranges = [ends(item) for item in {*kept, *(item for item in named if is_span_id(item))}]
+    for a, b in ((a, b) for a in ranges for b in ranges if a != b and a[0] == b[0]):
+        wrong = wrong or max(a[1], b[1]) < min(a[2], b[2])
+    codes = {"omission.unaccounted"} if wrong else set()
+    if any(item not in kept for rewrite in prompt["rewrites"] for item in rewrite["items"]):
+        codes.add("schema.reference")
+    return codes
+
+
+# ---- decide -----------------------------------------------------------------------------------------
+
+
+def versions(text: str) -> tuple[int, ...]:
+    return tuple([*map(int, text.split(".")), 0, 0][:3])
+
+
+def runtime_holds(text: str, runtime: str) -> bool:
+    number = r"[0-9]{1,9}(?:\.[0-9]{1,9}){0,2}"
+    if not re.fullmatch(rf"capsules(?:(?:==|!=|<=|>=|<|>){number})(?:,(?:==|!=|<=|>=|<|>){number})*", text):
+        return False
+    have = versions(runtime)
+    for sign, asked in re.findall(rf"(==|!=|<=|>=|<|>)({number})", text):
+        want = versions(asked)
+        order = (have > want) - (have < want)
+        if order not in {"==": [0], "!=": [1, -1], "<=": [0, -1], ">=": [0, 1], "<": [-1], ">": [1]}[sign]:
+            return False
+    return True
+
+
+def runtime_codes(prompt: Json, runtime: str) -> Codes:
+    texts = [constraint["text"] for constraint in prompt["constraints"] if constraint["kind"] == "runtime"]
+    return set() if all(runtime_holds(text, runtime) for text in texts) else {"runtime.unsupported"}
+
+
+def decide(world: World, prompt: Json, found: list[Json], subject: str) -> tuple[Codes, Codes]:
+    """Failure codes that bear on ``valid``, and those that bear on ``authorized`` alone."""
+    authority, policy = prompt["authority"], world.policy
+    codes: Codes = set()
+    if world.now < (seconds(authority["not_before"]) or 0):
+        codes.add("authority.not_yet_valid")
+    if world.now >= (seconds(authority["expires_at"]) or 0):
+        codes.add("authority.expired")
+    levels = [evidence["visibility"]["level"] for evidence in found]
+    levels += [prompt["surface_snippet"]["level"]] if prompt["surface_snippet"] else []
+    highest = max([LEVELS.index(level) for level in levels], default=0)
+    if highest > LEVELS.index(authority["max_level"]):
+        codes.add("authority.scope_exceeded")
+    if policy is None:
+        return codes, set()
+    sources = [ref["source"] for evidence in found for ref in evidence["source_refs"]]
+    if {subject, *(ref["id"] for ref in prompt["evidence_capsule_refs"]), *sources} & set(policy["revoked"]):
+        codes.add("authority.revoked")
+    if not {"prompt-capsule/1", *(["evidence-capsule/1"] if found else [])} <= set(
+        policy["supported_schemas"]
+    ):
+        codes.add("schema.major.unsupported")
+    if prompt["project"] not in policy["projects"]:
+        codes.add("scope.project.mismatch")
+    codes |= runtime_codes(prompt, policy["runtime"])
+    refused: Codes = set()
+    if world.provider is not None:
+        if "generate" not in authority["operations"]:
+            refused.add("authority.scope_exceeded")
+        profiles = [profile for profile in policy["providers"] if profile["id"] == world.provider]
+        if world.provider not in authority["providers"] or not profiles:
+            refused.add("provider.unauthorized")
+        for profile in profiles:
+            if "generate" not in profile["operations"] or prompt["project"] not in profile["projects"]:
+                refused.add("provider.unauthorized")
+            if highest > LEVELS.index(profile["max_level"]):
+                refused.add("label.flow.denied")
+    return codes, refused
+
+
+# ---- all of it --------------------------------------------------------------------------------------
+
+
+def judge(data: bytes, world: World, shape: Any) -> tuple[str, Codes, bool, bool | None]:
+    """(first stage that fails, its codes, valid, authorized) for a prompt capsule in its wire form."""
+    denied = None if world.provider is None else False
+    try:
+        whole = Reader(data).whole()
+    except Refused as refused:
+        return "parse", {str(refused)}, False, denied
+    if not isinstance(whole, dict) or "digest" not in whole:
+        return "bytes", {"bytes.digest.missing"}, False, denied
+    value = {key: item for key, item in whole.items() if key != "digest"}
+    subject = whole["digest"]
+    if not isinstance(subject, str) or not re.fullmatch("b3:[0-9a-f]{64}", subject):
+        return "bytes", {"id.malformed"}, False, denied
+    if b3(canon(value)) != subject:
+        return "bytes", {"bytes.digest.mismatch"}, False, denied
+    if canon(whole) != data:
+        return "parse", {"json.noncanonical"}, False, denied
+    codes, name = shape(value)
+    if not codes and name == "prompt-capsule/1":
+        codes |= runtime_codes(value, "1.0.0")
+    if not codes and name != "prompt-capsule/1":
+        codes = {"object.type.mismatch"}
+    if codes:
+        return "schema", codes, False, denied
+    codes, found = resolve(world, value, shape)
+    if codes:
+        return "resolve", codes, False, denied
+    codes, refused = decide(world, value, found, subject)
+    valid = not codes
+    authorized = None if world.provider is None else valid and not refused
+    return ("policy" if codes or refused else ""), codes | refused, valid, authorized
