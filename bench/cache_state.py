@@ -75,6 +75,9 @@ class CacheState:
         """What the engine will report for a request that is submitted now."""
         if not self.info.prefix_caching:
             return Prediction(tokens=0)
+        self._submitted += len(ids)
+        if self._capacity is not None and self._submitted > self._capacity:
+            self._predictor.mark_lost("evicted")
         prediction = self._predictor.predicted(ids, salt) if salt in self._salts else Prediction(tokens=0)
         self._salts.add(salt)
         self._predictor.add_prompt(ids, salt)
@@ -83,11 +86,9 @@ class CacheState:
     def finished(self, ids: Sequence[int], result: EngineResult, salt: str | None) -> None:
         """A submitted request was answered."""
         self._predictor.add_finished(ids, result.output_ids, salt)
-        self._submitted += len(ids) + len(result.output_ids)
+        self._submitted += len(result.output_ids)
         if result.preempted:
             self._predictor.mark_lost("preempted")
-        if self._capacity is not None and self._submitted > self._capacity:
-            self._predictor.mark_lost("evicted")
 
     def hits(self) -> int | None:
         """The engine's own counter of cached prompt tokens; ``None`` where it has none."""
@@ -219,10 +220,12 @@ def _probe_ids(ids: Sequence[int], block: int) -> tuple[int, ...]:
 
 
 def _capacity(engine: Engine) -> int | None:
-    """Tokens that the KV cache surely holds at once, where the engine says how many blocks it has."""
-    blocks = engine.info.profile.get("kv_blocks")
-    groups = engine.info.profile.get("kv_groups") or 1
+    """Tokens that the KV cache surely holds at once, where the engine says how many blocks it has.
+
+    One window less than there are blocks for: what is being generated needs room as well.
+    """
+    blocks, groups, window = (engine.info.profile.get(key) for key in ("kv_blocks", "kv_groups", "window"))
     block = engine.info.block_size
-    if not isinstance(blocks, int) or not isinstance(groups, int) or block is None:
+    if block is None or not (isinstance(blocks, int) and isinstance(groups, int) and isinstance(window, int)):
         return None
-    return blocks // groups * block
+    return blocks // groups * block - window

@@ -2,7 +2,8 @@
 
 Rules that this module owns:
 
-* One start a setting; before the next start no process of the last engine may be left.
+* One start a setting; before the next start no process of the last engine may be left, and device
+  memory must be back near what it was.
 * An engine that dies costs the wave in flight (recorded as errors, retried by ``resume``) and is
   started again, at most ``MAX_DEATHS`` times; the cache is brought back as after an interruption.
 * The engines of one run are one engine: a start whose profile differs from an earlier one of the same
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.config import plain_value
+from bench.device_memory import require_back, used_mib
 from bench.engines.base import Engine, EngineError, EngineInfo
 from bench.engines.registry import start_engine
 from bench.engines.start import EngineStart
@@ -86,6 +88,7 @@ def pending(stage: Stage, group: Group) -> int:
 def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
     setting = "with prefix caching" if group.prefix_caching else "without prefix caching"
     stage.reporter.say(f"starting the engine {stage.spec.engine.name} {setting} ...")
+    memory = used_mib() if stage.spec.engine.device == "cuda" else None
     began = time.monotonic()
     engine = start_engine(_start(stage, group))
     try:
@@ -100,6 +103,7 @@ def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
     finally:
         engine.close()
         stage.lock.check_ended()
+        require_back(memory)
 
 
 def _start(stage: Stage, group: Group) -> EngineStart:

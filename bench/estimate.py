@@ -6,9 +6,12 @@ magnitude: the range spans a factor of four. An engine without constants has no 
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 from bench.planner import Plan
+from bench.run_store import RunError
 from bench.specs import RunSpec
 
 # seconds of an engine start, of 1,000 uncached prompt tokens, of one decoding step of a whole wave
@@ -35,7 +38,24 @@ class Estimate:
             time = "no estimate of time for this engine"
         else:
             time = f"about {_minutes(self.low_s)} to {_minutes(self.high_s)}"
-        return f"{self.requests:,} requests, {time}, about {max(1, self.disk_bytes >> 20)} MiB on disk"
+        return f"{self.requests:,} requests, {time}, about {self.mib} MiB on disk"
+
+    @property
+    def mib(self) -> int:
+        """Disk in MiB, at least 1."""
+        return max(1, self.disk_bytes >> 20)
+
+    def require_space(self, folder: Path) -> None:
+        """Refuse a run whose folder cannot hold it.
+
+        Raises:
+            RunError: Less is free than the estimate.
+        """
+        free = shutil.disk_usage(folder).free
+        if free < self.disk_bytes:
+            raise RunError(
+                f"the disk is too full for this run: about {self.mib} MiB needed, {free >> 20} MiB free"
+            )
 
 
 def estimate(spec: RunSpec, plan: Plan) -> Estimate:

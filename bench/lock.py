@@ -55,6 +55,8 @@ class RunLock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if find_strays(self._engines):
+            return  # the lock stays and names them: whoever takes it over ends them
         self._folder.lock.unlink(missing_ok=True)
 
     def add_engine(self, record: ProcessRecord) -> None:

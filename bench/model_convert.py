@@ -1,6 +1,6 @@
 """GGUF file -> model folder that vLLM loads, run as a process of its own.
 
-    python -m bench.model_convert GGUF OUT
+    python -m bench.model_convert GGUF OUT PARENT
 
 Rules of this module:
 
@@ -9,6 +9,7 @@ Rules of this module:
   vocabulary.
 - It runs as a process because torch and transformers take seconds and a gigabyte to import: the caller
   keeps neither.
+- It dies with the process that started it (PARENT is its id).
 - Nothing is fetched: the hub is switched off before the import.
 - stdout holds one JSON object a line: ``{"step": str}`` for progress, ``{"done": {...versions}}`` at the
   end. Anything else (libraries' own chatter) goes to stderr; a failure ends with a traceback there and exit
@@ -22,6 +23,7 @@ import os
 import sys
 from pathlib import Path
 
+from bench.engines.process import die_with_parent
 from capsules.canonical import canonical_bytes
 
 
@@ -62,9 +64,10 @@ def convert(gguf: Path, out: Path, report_fd: int) -> dict[str, str]:
 
 def main(argv: list[str]) -> int:
     """Runs the conversion; usage errors exit 2."""
-    if len(argv) != 3:
-        print("usage: python -m bench.model_convert GGUF OUT", file=sys.stderr)
+    if len(argv) != 4:
+        print("usage: python -m bench.model_convert GGUF OUT PARENT", file=sys.stderr)
         return 2
+    die_with_parent(int(argv[3]))
     os.environ.update(HF_HUB_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1", DO_NOT_TRACK="1")
     report_fd = os.dup(1)
     with contextlib.redirect_stdout(sys.stderr):

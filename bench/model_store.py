@@ -197,7 +197,7 @@ def _run_conversion(gguf: Path, out: Path, say: Say) -> dict[str, str]:
     log = out.parent / "convert.log"
     with log.open("wb") as sink:
         process = subprocess.Popen(
-            [sys.executable, "-m", "bench.model_convert", str(gguf), str(out)],
+            [sys.executable, "-m", "bench.model_convert", str(gguf), str(out), str(os.getpid())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=sink,

@@ -207,7 +207,9 @@ def _build(folder: RunFolder, prepared: Prepared, reporter: Reporter, clock: Clo
         built = build_all(bench, advance)
     _store_rows(folder, built, data)
     plan = make_plan(spec, [row.sample_id for row in built.samples], built.prepared)
-    reporter.say(estimate(spec, plan).line())
+    expected = estimate(spec, plan)
+    reporter.say(expected.line())
+    expected.require_space(folder.path)
     for reason, count in sorted(plan.skipped.items()):
         reporter.say(f"{count} requests are skipped: {reason}")
     return plan

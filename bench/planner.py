@@ -181,7 +181,7 @@ def skip_reason(spec: RunSpec, arm: ArmSpec, n_prompt: int) -> str | None:
     """Why a prompt that could be built is not sent, or ``None``."""
     if PROVIDER not in arm.authority.providers or OPERATION not in arm.authority.operations:
         return "provider.unauthorized"
-    if n_prompt + spec.sampling.max_tokens > spec.engine.window:
+    if n_prompt + max(spec.sampling.max_tokens, spec.latency_max_tokens) > spec.engine.window:
         return "budget.window.exceeded"
     return None
 

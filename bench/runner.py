@@ -9,7 +9,8 @@ Rules that this module owns:
   earlier, interrupted session had finished is sent again as ids and output, unmeasured, so that the
   cache holds what it would hold.
 * Every request is predicted and written down before it is sent. A wave is one ``generate``; its
-  answers are on disk before the next wave starts.
+  answers are on disk before the next wave starts. Waves are cut from the plan, not from what is
+  pending, so that a resumed run batches as an unbroken one.
 * A cell whose counters contradict its state is void, with a code, and its answers do not count.
 """
 
@@ -85,8 +86,9 @@ class GroupRunner:
             return
         before = self._cache.hits()
         results: list[EngineResult] = []
-        for wave in _waves(pending, self._concurrency):
-            results += self._send(wave)
+        for wave in _waves(planned, self._concurrency):
+            if todo := self._pending(wave):
+                results += self._send(todo)
         self._judge(cell, QUALITY, planned, Counted(results, before, self._cache.hits()))
 
     def _latency(self) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from bench.completion import SCORES, derive_report, require_manifest
 from bench.config import config_digest
-from bench.provenance import RENDERING_PACKAGES, package_versions
+from bench.provenance import RENDERING_PACKAGES, code_state, package_versions
 from bench.records_io import RowError
 from bench.run_store import RunError, RunFolder
 from bench.scorers.base import ScoringError
@@ -133,13 +133,15 @@ def _count_findings(run: StoredRun, manifest: dict[str, Any]) -> Iterator[str]:
 
 
 def _other_packages(manifest: dict[str, Any]) -> str | None:
-    """What differs in the packages that decide about bytes; ``None`` if nothing does."""
+    """What differs in the packages and the code that decide about bytes; ``None`` if nothing does."""
     known, found = manifest["packages"], package_versions()
     different = [
         f"{name} {known.get(name)} then, {found.get(name)} now"
         for name in RENDERING_PACKAGES
         if known.get(name) != found.get(name)
     ]
+    if manifest["code"]["files_digest"] != code_state()["files_digest"]:
+        different.append("the code is not the one that wrote the run")
     return ", ".join(different) or None
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from capsules.canonical import parse_strict, require_canonical
 from capsules.checks_bytes import parse_problem
 from capsules.checks_case import Case, Evidence
-from capsules.codec import check_value, from_value
+from capsules.checks_schema import read_record
 from capsules.errors import ParseError, StoreError
 from capsules.evidence import EvidenceCapsule
 from capsules.report import INPUT
@@ -82,8 +82,9 @@ def _read_evidence(found: bytes | Problem) -> tuple[list[Problem], EvidenceCapsu
         require_canonical(found, value)
     except ParseError as error:
         return [parse_problem(error)], None
-    problems = check_value(EvidenceCapsule, value)
-    return problems, None if problems else from_value(EvidenceCapsule, value)
+    record, wrong = read_record(value, EvidenceCapsule)
+    problems = [problem for problems in wrong.values() for problem in problems]
+    return problems, record if isinstance(record, EvidenceCapsule) else None
 
 
 def _order_problems(case: Case) -> Iterator[Problem]:

@@ -13,55 +13,58 @@ from capsules.runtime import RUNTIME, supports
 from capsules.shape import Record
 
 _AT = "/schema_id"
+_KNOWN = ", ".join(sorted(RECORD_TYPES))
 
 
 def check_schema(case: Case) -> None:
     """Find the record's type, then read it whole; every problem is reported."""
-    known = ", ".join(sorted(RECORD_TYPES))
-    value = case.value
-    if not isinstance(value, dict):
-        shape = Problem("schema.field.type", "", "an object", type_name(value))
-        case.ledger.judge("schema.shape", case.subject, [shape])
-        return
-    found = value.get("schema_id")
-    version = list(_version_problems(found, "schema_id" in value, known))
-    if not case.ledger.judge("schema.version", case.subject, version):
-        return
-    cls = RECORD_TYPES.get(str(found))
-    if cls is None or case.wanted not in (None, cls):
-        wanted = next((name for name, kind in RECORD_TYPES.items() if kind is case.wanted), known)
-        problem = Problem("object.type.mismatch", _AT, wanted, ascii(found)[:80])
-        case.ledger.judge("object.type", case.subject, [problem])
-        return
-    case.ledger.judge("object.type", case.subject, [])
-    _read(case, cls)
-
-
-def _version_problems(found: object, present: bool, known: str) -> list[Problem]:
-    if not present:
-        return [Problem("schema.field.missing", _AT, f"one of {known}", "none")]
-    if not isinstance(found, str):
-        return [Problem("schema.field.type", _AT, "a string", type_name(found))]
-    name = found.partition("/")[0]
-    majors = [schema_id for schema_id in RECORD_TYPES if schema_id.partition("/")[0] == name]
-    if majors and found not in majors:
-        return [Problem("schema.major.unsupported", _AT, majors[0], ascii(found)[:80])]
-    return []
-
-
-def _read(case: Case, cls: type[Record]) -> None:
-    try:
-        record = from_value(cls, case.value)
-    except SchemaError:
-        case.ledger.judge("schema.shape", case.subject, check_value(cls, case.value))
-        return
-    case.ledger.judge("schema.shape", case.subject, [])
+    record, found = read_record(case.value, case.wanted)
+    for check, problems in found.items():
+        case.ledger.judge(check, case.subject, problems)
     if isinstance(record, PromptCapsule):
         case.prompt = record
         case.ledger.judge("runtime.version", case.subject, runtime_problems(record, RUNTIME))
     if isinstance(record, EvidenceCapsule):
         case.evidence.append(Evidence(id=str(case.subject), capsule=record))
         case.ledger.skip(PROMPT_ONLY, INPUT)
+
+
+def read_record(value: object, wanted: type[Record] | None) -> tuple[Record | None, dict[str, list[Problem]]]:
+    """The record of a JSON value, and what is wrong with it by check.
+
+    A check after one that failed is not there: the shape of another type or major is unknown.
+    """
+    if not isinstance(value, dict):
+        return None, {"schema.shape": [Problem("schema.field.type", "", "an object", type_name(value))]}
+    schema_id = value.get("schema_id")
+    found = {"schema.version": _version_problems(schema_id, "schema_id" in value)}
+    if found["schema.version"]:
+        return None, found
+    cls = RECORD_TYPES.get(str(schema_id))
+    if cls is None or wanted not in (None, cls):
+        expected = next((name for name, known in RECORD_TYPES.items() if known is wanted), _KNOWN)
+        found["object.type"] = [Problem("object.type.mismatch", _AT, expected, ascii(schema_id)[:80])]
+        return None, found
+    found["object.type"] = []
+    try:
+        record = from_value(cls, value)
+    except SchemaError:
+        found["schema.shape"] = check_value(cls, value)
+        return None, found
+    found["schema.shape"] = []
+    return record, found
+
+
+def _version_problems(schema_id: object, present: bool) -> list[Problem]:
+    if not present:
+        return [Problem("schema.field.missing", _AT, f"one of {_KNOWN}", "none")]
+    if not isinstance(schema_id, str):
+        return [Problem("schema.field.type", _AT, "a string", type_name(schema_id))]
+    name = schema_id.partition("/")[0]
+    majors = [known for known in RECORD_TYPES if known.partition("/")[0] == name]
+    if majors and schema_id not in majors:
+        return [Problem("schema.major.unsupported", _AT, majors[0], ascii(schema_id)[:80])]
+    return []
 
 
 def runtime_problems(prompt: PromptCapsule, runtime: str) -> list[Problem]:

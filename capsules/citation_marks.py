@@ -6,9 +6,9 @@
     item      = number [ dash number ]              dash: - ‐ ‑ ‒ – — − and full-width -
     number    = 1 to 9 digits: ASCII, full-width, Arabic, Persian, Devanagari, Bengali or Thai
 
-White space is free inside. A link target right behind a mark, ``[1](https://...)``, belongs to it. No mark:
-anything in code (``capsules.code_ranges``), and the label of a footnote's definition (``[^1]: `` at the
-beginning of a line).
+Up to four spaces may stand between the parts, no line end. A link target right behind a mark,
+``[1](https://...)``, belongs to it. No mark: anything in code (``capsules.code_ranges``), and the label
+of a footnote's definition (``[^1]: `` at the beginning of a line).
 
 Malformed, reported with text and place and never dropped in silence: a mark with a range that runs
 backwards or holds more than 100 numbers; brackets that hold only digits and signs but no list
@@ -32,31 +32,33 @@ _DIGIT = "0-9０-９٠-٩۰-۹०-९০-৯๐-๙"
 _DASH = "\\-‐‑‒–—−－"
 _SEPARATOR = ",;，；、،؛"
 _NUMBER = f"[{_DIGIT}]{{1,9}}"
-_ITEM = rf"{_NUMBER}(?:\s*[{_DASH}]\s*{_NUMBER})?"
-_LIST = rf"\s*{_ITEM}(?:\s*[{_SEPARATOR}]\s*{_ITEM})*\s*"
-_SIGNS = rf"{_DASH}{_SEPARATOR}:.…#^*/+\s"
+_SPACE = " \t\u00a0\u2009\u202f\u3000"
+_GAP = f"[{_SPACE}]{{0,4}}"
+_ITEM = f"{_NUMBER}(?:{_GAP}[{_DASH}]{_GAP}{_NUMBER})?"
+_LIST = f"{_GAP}{_ITEM}(?:{_GAP}[{_SEPARATOR}]{_GAP}{_ITEM})*{_GAP}"
+_SIGNS = f"{_DASH}{_SEPARATOR}:.…#^*/+{_SPACE}"
 _SOURCE_WORD = (
-    r"(?:sources?|src|docs?|documents?|ref(?:erence)?s?|cit(?:e|ation)s?"
-    r"|passages?|chunks?|quotes?|ids?|notes?)"
+    "(?:sources?|src|docs?|documents?|ref(?:erence)?s?|cit(?:e|ation)s?"
+    "|passages?|chunks?|quotes?|ids?|notes?)"
 )
 _FORMS = re.compile(
     rf"""
       (?P<mark>
           (?P<definition>^[ \t]*\[\^{_LIST}\]:)
         | \[\[(?P<doubled>{_LIST})\]\]
-        | \^?[\[［]\s*\^?(?P<square>{_LIST})[\]］]
-        | 【(?P<lenticular>{_LIST})(?:†[^】\n]*)?】
+        | \^?[\[［]{_GAP}\^?(?P<square>{_LIST})[\]］]
+        | 【(?P<lenticular>{_LIST})(?:†[^】\n]{{0,200}})?】
         | \^(?P<caret>{_LIST})\^
-      )(?P<target>\((?:https?://|\#)[^()\s]*\))?
+      )(?P<target>\((?:https?://|\#)[^()\s]{{0,2000}}\))?
     | (?P<malformed>
-          [\[［【]\s*(?:[{_SIGNS}]*[{_DIGIT}][{_DIGIT}{_SIGNS}]*(?:†[^】\n]*)?
-                     |{_SOURCE_WORD}[{_SIGNS}]*[{_DIGIT}][^\[\]［］【】\n]*)[\]］】]
-        | [\[［【]\s*\^?[{_DIGIT}][{_DIGIT}{_DASH}{_SEPARATOR} \t]*$
+          [\[［【](?:[{_SIGNS}]{{0,40}}[{_DIGIT}][{_DIGIT}{_SIGNS}]{{0,200}}(?:†[^】\n]{{0,200}})?
+                   |{_GAP}{_SOURCE_WORD}[{_SIGNS}]{{0,9}}[{_DIGIT}][^\[\]［］【】\n]{{0,200}})[\]］】]
+        | [\[［【]{_GAP}\^?[{_DIGIT}][{_DIGIT}{_DASH}{_SEPARATOR} \t]{{0,200}}(?=\r?$)
       )
     """,
     re.VERBOSE | re.MULTILINE | re.IGNORECASE,
 )
-_RANGE = re.compile(rf"({_NUMBER})(?:\s*[{_DASH}]\s*({_NUMBER}))?")
+_RANGE = re.compile(f"({_NUMBER})(?:{_GAP}[{_DASH}]{_GAP}({_NUMBER}))?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

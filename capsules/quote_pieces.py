@@ -13,7 +13,7 @@ A piece never begins or ends inside a raw character.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from capsules.normalization import Normalized, RawRange, normalize, trim
@@ -109,22 +109,14 @@ def find_stitched(norm: Normalized, quote: str, is_shown: IsShown) -> tuple[RawR
         is_shown: Whether a raw range counts.
     """
     pieces: list[tuple[str, RawRange]] = []
-    for piece in _longest_pieces(norm, quote, is_shown):
-        if piece is None or (pieces and pieces[-1][0] + piece[0] in norm.text):
-            return None
-        pieces.append(piece)
-    return tuple(raw for _, raw in pieces) if len(pieces) > 1 else None
-
-
-def _longest_pieces(norm: Normalized, quote: str, is_shown: IsShown) -> Iterator[tuple[str, RawRange] | None]:
-    """The longest pieces from the left; a last ``None`` where one would be too short."""
     rest = quote
     while rest:
         piece = _longest_piece(norm, rest, is_shown)
-        yield piece
-        if piece is None:
-            return
+        if piece is None or (pieces and pieces[-1][0] + piece[0] in norm.text):
+            return None
+        pieces.append(piece)
         rest = rest[len(piece[0]) :].lstrip(WHITE_SPACE)
+    return tuple(raw for _, raw in pieces) if len(pieces) > 1 else None
 
 
 def _longest_piece(norm: Normalized, quote: str, is_shown: IsShown) -> tuple[str, RawRange] | None:

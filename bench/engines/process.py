@@ -17,6 +17,7 @@ Linux only: ``/proc`` is read.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import shutil
 import signal
@@ -32,6 +33,7 @@ TOKEN_VARIABLE = "CAPSULE_ENGINE_TOKEN"
 TMP_PREFIX = "capsule-engine-"
 GRACE_S = 15.0
 _POLL_S = 0.05
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,22 @@ class ProcessRecord:
             raise EngineError(f"not an engine process record: {dict(value)!r}")
         started, token, tmp_dir = (str(item) for item in rest)
         return cls(pid=pid, started=started, token=token, tmp_dir=tmp_dir)
+
+
+def die_with_parent(parent: int) -> None:
+    """Asks the kernel to kill this process when its parent dies, and ends now if it is dead already.
+
+    Args:
+        parent: The parent's process id as it said it itself: by now ours may be another's child.
+
+    Raises:
+        SystemExit: The parent is gone.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+    if os.getppid() != parent:
+        raise SystemExit("the parent process died first")
 
 
 def process_record(pid: int, *, token: str, tmp_dir: str) -> ProcessRecord:

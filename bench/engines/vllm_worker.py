@@ -16,7 +16,6 @@ Rules of this module:
 
 from __future__ import annotations
 
-import ctypes
 import os
 import random
 import signal
@@ -26,26 +25,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, NoReturn
 
 from bench.engines.base import EngineRequest, EngineResult
+from bench.engines.process import die_with_parent
 from bench.engines.protocol import Message, decode, encode, request_from_value, result_to_value
 from bench.engines.results import failed
 
 WARM_UP_SALT = "capsule-bench/warm-up"  # derived salts are never of this form, so it is never used again
 _WARM_UP_TOKENS = 256
-_PR_SET_PDEATHSIG = 1
 _COUNTERS = {
     "vllm:prefix_cache_queries": "prefix_queries",
     "vllm:prefix_cache_hits": "prefix_hits",
     "vllm:prompt_tokens": "prompt_tokens",
 }
-
-
-def die_with_parent(parent: int) -> None:
-    """Asks the kernel for SIGKILL when the driver dies, and ends now if it is dead already."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
-    if os.getppid() != parent:
-        raise SystemExit("the driver died before its engine started")
 
 
 class Worker:

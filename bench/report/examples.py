@@ -7,6 +7,7 @@ arms differ, and the first two where no arm's is.
 
 from __future__ import annotations
 
+from bench.build.base import ShownSource
 from bench.report.document import Example, ShownAnswer
 from bench.report.view import CellView, RunView
 from bench.report.visible import clipped
@@ -64,7 +65,7 @@ def _answer(view: RunView, sample_id: str, cell: CellView) -> ShownAnswer:
     return ShownAnswer(cell=cell.label, text=clipped(exchange[1].text, _LIMIT), verdicts=verdicts)
 
 
-def _shown(view: RunView, sample_id: str, cell: CellView):  # type: ignore[no-untyped-def]
+def _shown(view: RunView, sample_id: str, cell: CellView) -> tuple[ShownSource, ...]:
     build = view.build(sample_id, cell.arm.arm_id)
     return () if build is None else build.shown
 

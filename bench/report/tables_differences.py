@@ -52,80 +52,41 @@ def all_differences(view: RunView, metrics: Sequence[str]) -> list[tuple[str, Di
 
 def differences_table(view: RunView) -> Table:
     """Paired differences, cell minus baseline, on the same samples."""
-    rows: list[tuple[str, ...]] = []
-    data: list[tuple[Value, ...]] = []
-    for metric, diff in all_differences(view, COMPARED):
-        spec = METRICS[metric]
-        text = (
-            numbers.with_interval(numbers.difference(spec.unit, diff.mean), spec.unit, diff.interval)
-            if diff.mean is not None
-            else diff.reason or ""
-        )
-        signs = f"{diff.higher:,} / {diff.equal:,} / {diff.lower:,}" if diff.n else ""
-        better = "neither is better" if spec.direction == NEUTRAL else f"{spec.direction} is better"
-        rows.append(
-            (
-                f"{metric} ({numbers.shown_unit(spec.unit)})",
-                better,
-                diff.label,
-                diff.baseline,
-                f"{diff.n:,}" if diff.n else "",
-                f"{diff.left_out:,}",
-                text,
-                signs,
-            )
-        )
-        low, high = (diff.interval.low, diff.interval.high) if diff.interval else (None, None)
-        data.append(
-            (
-                metric,
-                diff.label,
-                diff.baseline,
-                diff.n,
-                diff.left_out,
-                diff.mean,
-                low,
-                high,
-                diff.higher,
-                diff.equal,
-                diff.lower,
-                diff.reason,
-            )
-        )
+    found = all_differences(view, COMPARED)
     return Table(
         name="differences",
         caption="Paired differences (cell minus baseline) on the same samples, 95 % bootstrap intervals.",
         head=(
-            "Metric",
-            "Better",
-            "Cell",
-            "Baseline",
-            "pairs",
-            "left out",
-            "Difference [95 %]",
-            "higher / equal / lower",
+            *("Metric", "Better", "Cell", "Baseline", "pairs", "left out"),
+            *("Difference [95 %]", "higher / equal / lower"),
         ),
-        rows=tuple(rows),
+        rows=tuple(_row(metric, diff) for metric, diff in found),
         data_head=(
-            "metric",
-            "cell_id",
-            "baseline",
-            "n",
-            "left_out",
-            "mean",
-            "low",
-            "high",
-            "higher",
-            "equal",
-            "lower",
-            "reason",
+            *("metric", "cell_id", "baseline", "n", "left_out", "mean", "low", "high"),
+            *("higher", "equal", "lower", "reason"),
         ),
-        data=tuple(data),
+        data=tuple(_data(metric, diff) for metric, diff in found),
         right=frozenset({4, 5}),
         groups=2,
         notes=(
-            "A pair is left out if either cell has an error there (for tokens and times also: an "
-            "unknown value). "
-            "Intervals are not corrected for the number of comparisons.",
+            "A pair is left out if either cell has an error there (for tokens and times also: an unknown "
+            "value). Intervals are not corrected for the number of comparisons.",
         ),
     )
+
+
+def _row(metric: str, diff: Difference) -> tuple[str, ...]:
+    spec = METRICS[metric]
+    better = "neither is better" if spec.direction == NEUTRAL else f"{spec.direction} is better"
+    head = (f"{metric} ({numbers.shown_unit(spec.unit)})", better, diff.label, diff.baseline)
+    if diff.mean is None:
+        return (*head, "", f"{diff.left_out:,}", diff.reason or "", "")
+    text = numbers.with_interval(numbers.difference(spec.unit, diff.mean), spec.unit, diff.interval)
+    signs = f"{diff.higher:,} / {diff.equal:,} / {diff.lower:,}"
+    return (*head, f"{diff.n:,}", f"{diff.left_out:,}", text, signs)
+
+
+def _data(metric: str, d: Difference) -> tuple[Value, ...]:
+    low, high = (d.interval.low, d.interval.high) if d.interval else (None, None)
+    head = (metric, d.label, d.baseline, d.n, d.left_out, d.mean, low, high)
+    return (*head, d.higher, d.equal, d.lower, d.reason)

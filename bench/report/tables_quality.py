@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bench.metrics.bootstrap import Interval, bootstrap_means
+from bench.metrics.summary import Summary
 from bench.report import numbers
 from bench.report.table import Table, Value
 from bench.report.view import CellView, RunView, named, role
 
 ANSWER_METRICS = ("exact_citation", "exact_unique", "answer_in_quote", "right_source")
+_REST = ("errors", "undefined", "void", "bound_low", "bound_high")
 HEADLINE_NOTE = (
     "Headline: the sum over all expected samples divided by their number; an answer without a "
     "quote, an empty "
@@ -28,69 +30,20 @@ def headline_intervals(view: RunView, cells: Sequence[CellView], metric: str) ->
 
 def arms_table(view: RunView) -> Table:
     """Headline, mean over answered and bounds, a row a cell."""
-    rows, data = [], []
+    rows: list[tuple[str, ...]] = []
+    data: list[tuple[Value, ...]] = []
     intervals = {metric: headline_intervals(view, view.cells, metric) for metric in ANSWER_METRICS}
     for i, cell in enumerate(view.cells):
-        exact = view.summary(cell.cell_id, "exact_citation")
-        shown = []
-        for metric in ANSWER_METRICS:
-            summary, limits = view.summary(cell.cell_id, metric), intervals[metric][i]
-            shown.append(numbers.with_interval(_headline(summary.headline, summary.void), "share", limits))
-            low, high = (limits.low, limits.high) if limits else (None, None)
-            bounds = summary.bounds or (None, None)
-            data.append(
-                (
-                    cell.cell_id,
-                    role(cell.arm),
-                    metric,
-                    summary.n,
-                    summary.headline,
-                    low,
-                    high,
-                    summary.ok,
-                    summary.mean_ok,
-                    summary.error,
-                    summary.undefined,
-                    summary.void,
-                    *bounds,
-                )
-            )
-        mean = (
-            f"{numbers.share(exact.mean_ok)}, n={exact.ok:,}"
-            if exact.ok
-            else "void"
-            if exact.void
-            else "none"
-        )
-        rows.append((named(cell.arm), cell.state, f"{exact.n:,}", *shown, mean, _bounds(exact.bounds)))
+        summaries = [view.summary(cell.cell_id, metric) for metric in ANSWER_METRICS]
+        limits = [intervals[metric][i] for metric in ANSWER_METRICS]
+        rows.append(_arms_row(cell, summaries, limits))
+        data += [_arms_data(cell, s, interval) for s, interval in zip(summaries, limits, strict=True)]
     return Table(
         name="arms",
         caption="Quality of the quotes by cell: headline with 95 % interval.",
-        head=(
-            "Arm",
-            "Cache",
-            "n",
-            *ANSWER_METRICS,
-            "exact, of answers with a quote",
-            "bounds over errors",
-        ),
+        head=("Arm", "Cache", "n", *ANSWER_METRICS, "exact, of answers with a quote", "bounds over errors"),
         rows=tuple(rows),
-        data_head=(
-            "cell_id",
-            "role",
-            "metric",
-            "n",
-            "headline",
-            "low",
-            "high",
-            "n_ok",
-            "mean_ok",
-            "errors",
-            "undefined",
-            "void",
-            "bound_low",
-            "bound_high",
-        ),
+        data_head=("cell_id", "role", "metric", "n", "headline", "low", "high", "n_ok", "mean_ok", *_REST),
         data=tuple(data),
         right=frozenset({2}),
         groups=1,
@@ -101,8 +54,28 @@ def arms_table(view: RunView) -> Table:
     )
 
 
-def _headline(value: float | None, void: int) -> str:
-    return "void" if void else numbers.share(value)
+def _arms_row(
+    cell: CellView, summaries: Sequence[Summary], limits: Sequence[Interval | None]
+) -> tuple[str, ...]:
+    exact = summaries[ANSWER_METRICS.index("exact_citation")]
+    shown = [
+        numbers.with_interval(_headline(s), "share", interval)
+        for s, interval in zip(summaries, limits, strict=True)
+    ]
+    mean = "void" if exact.void else "none"
+    if exact.mean_ok is not None:
+        mean = f"{numbers.share(exact.mean_ok)}, n={exact.ok:,}"
+    return (named(cell.arm), cell.state, f"{exact.n:,}", *shown, mean, _bounds(exact.bounds))
+
+
+def _arms_data(cell: CellView, s: Summary, limits: Interval | None) -> tuple[Value, ...]:
+    low, high = (limits.low, limits.high) if limits else (None, None)
+    head = (cell.cell_id, role(cell.arm), s.metric, s.n, s.headline, low, high, s.ok, s.mean_ok)
+    return (*head, s.error, s.undefined, s.void, *(s.bounds or (None, None)))
+
+
+def _headline(summary: Summary) -> str:
+    return "void" if summary.void else numbers.share(summary.headline)
 
 
 def _bounds(bounds: tuple[float, float] | None) -> str:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,12 @@ def small(byte_tokenizer: Path) -> Callable[..., list[str]]:
 @pytest.fixture
 def spec_of(small: Callable[..., list[str]]) -> Callable[..., RunSpec]:
     """The frozen spec of a small run."""
-    return lambda *more: to_spec(compose_config(small(*more)))
+    return lambda *more: _spec(tuple(small(*more)))
+
+
+@cache
+def _spec(overrides: tuple[str, ...]) -> RunSpec:
+    return to_spec(compose_config(overrides))
 
 
 @pytest.fixture(scope="session")

@@ -326,6 +326,25 @@ def test_a_primed_cell_is_taken_up_with_the_cache_that_it_had(
     assert not any(state.void for state in b.cells.values())
 
 
+def test_a_resumed_cell_sends_the_waves_of_the_plan(bench: Callable[..., Bench]) -> None:
+    b = bench("concurrency=2", "arms.capsule.caches=[cold]", "~arm@arms.naive", "~arm@arms.naive_volatile")
+    b.session(FAKE_ERROR_AT="4")  # two probes, the probe of the reset, then the first sample
+    waves: list[int] = []
+
+    class Watching(Wrapped):
+        def generate(self, requests: Sequence[EngineRequest]) -> list[EngineResult]:
+            if len(requests[0].request_id) > 5:
+                waves.append(len(requests))
+            return super().generate(requests)
+
+    progress = take_up(b.folder, b.plan)
+    third = b.plan.quality["capsule.cold"][2]
+    del progress.finished[third.request_id]
+    b.wrap = Watching
+    b.session(progress)
+    assert waves == [1, 1]  # one of each of the two waves, not one wave of two
+
+
 def test_an_error_of_one_request_stays_and_is_retried_by_the_next_session(
     bench: Callable[..., Bench],
 ) -> None:

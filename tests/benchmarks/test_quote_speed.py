@@ -25,13 +25,14 @@ _QUOTES = 100
 _LENGTH = 120
 _PEER = "1.1.0"
 
-_WORDS = (
+_COMMON = (
     "the of and to in a is that for it as was with be by on not he his but at are this have from or had "
     "an which you were her all she there would their we him been has when who will more no if out so "
     "said what up its about into than them can only other new some could time these two may then do "
     "first any my now such like our over man me even most made after also did many before must through "
     "pressure valve tank crew metre alarm reservoir turbine engineer inspection winter measured reported"
-).split()
+)
+_WORDS = _COMMON.split(" ")
 
 
 def _text(seed: int, size: int) -> str:

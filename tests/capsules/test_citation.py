@@ -90,8 +90,9 @@ def test_a_mark_ends_after_its_target(text: str, end: int) -> None:
     ],
 )
 def test_malformed_marks_are_reported(text: str) -> None:
-    marks, malformed = parse_marks(f"a {text}\nb")
-    assert (marks, [(mark.text, mark.start) for mark in malformed]) == ((), [(text, 2)])
+    for line_end in ("\n", "\r\n"):
+        marks, malformed = parse_marks(f"a {text}{line_end}b")
+        assert (marks, [(mark.text, mark.start) for mark in malformed]) == ((), [(text, 2)])
 
 
 @pytest.mark.parametrize(
@@ -181,30 +182,30 @@ class TestOwnership:
             ("[1]", [("", (1,))]),
             (" [1] [2]\n", [("", (1, 2))]),
             (
-                "\u5929\u7a7a\u662f\u84dd\u8272\u7684\u3002[1]\u8349\u662f\u7eff\u7684[2]\u3002",
+                "天空是蓝色的\u3002[1]草是绿的[2]\u3002",
                 [
-                    ("\u5929\u7a7a\u662f\u84dd\u8272\u7684\u3002", (1,)),
-                    ("\u8349\u662f\u7eff\u7684\u3002", (2,)),
+                    ("天空是蓝色的\u3002", (1,)),
+                    ("草是绿的\u3002", (2,)),
                 ],
             ),
             (
-                "\u0627\u0644\u0633\u0645\u0627\u0621 \u0632\u0631\u0642\u0627\u0621 [1]. \u0647\u0644 \u0646\u0639\u0645\u061f[2] \u0644\u0627.",
+                "السماء زرقاء [1]. هل نعم؟[2] لا.",
                 [
-                    ("\u0627\u0644\u0633\u0645\u0627\u0621 \u0632\u0631\u0642\u0627\u0621.", (1,)),
-                    ("\u0647\u0644 \u0646\u0639\u0645\u061f", (2,)),
-                    ("\u0644\u0627.", ()),
+                    ("السماء زرقاء.", (1,)),
+                    ("هل نعم؟", (2,)),
+                    ("لا.", ()),
                 ],
             ),
             (
-                "\u0906\u0915\u093e\u0936 \u0928\u0940\u0932\u093e \u0939\u0948\u0964[1] \u0918\u093e\u0938 [2]\u0964",
+                "आकाश नीला है।[1] घास [2]।",
                 [
-                    ("\u0906\u0915\u093e\u0936 \u0928\u0940\u0932\u093e \u0939\u0948\u0964", (1,)),
-                    ("\u0918\u093e\u0938\u0964", (2,)),
+                    ("आकाश नीला है।", (1,)),
+                    ("घास।", (2,)),
                 ],
             ),
             (
-                "\u0e17\u0e49\u0e2d\u0e07\u0e1f\u0e49\u0e32[1] \u0e2b\u0e0d\u0e49\u0e32 [2]",
-                [("\u0e17\u0e49\u0e2d\u0e07\u0e1f\u0e49\u0e32", (1,)), ("\u0e2b\u0e0d\u0e49\u0e32", (2,))],
+                "ท้องฟ้า[1] หญ้า [2]",
+                [("ท้องฟ้า", (1,)), ("หญ้า", (2,))],
             ),
         ],
     )
@@ -234,7 +235,7 @@ class TestOwnership:
         assert [mark.start for mark in report.malformed] == [4]
 
     def test_the_language_goes_to_the_splitter(self) -> None:
-        answer = "\u0e01\u0e02 \u0e04\u0e07 [1]"
+        answer = "กข คง [1]"
         assert len(parse_citations(answer, 1).sentences) == 2
         assert len(parse_citations(answer, 1, lang="en").sentences) == 1
 
@@ -291,7 +292,8 @@ def test_marks_of_real_answers_are_all_found(capsule_data: Path) -> None:
         known += sum(number < len(answer["ctxs"]) for number in ids)
         unknown += sum(number >= len(answer["ctxs"]) for number in ids)
         assert {n for s in report.sentences for n in (*s.cited, *s.unknown)} == set(ids)
-    assert (known, unknown) == (715, 3)
+    # 715 and 3 stand in brackets of their own, the others in lists and ranges.
+    assert (known, unknown) == (765, 10)
 
 
 def test_long_answers_take_linear_time() -> None:

@@ -269,6 +269,20 @@ def test_characters_assigned_later_are_inert_on_every_python() -> None:
     assert normalize("e\u0301\U00010efd\u0301", "text/1").text == "\u00e9\U00010efd\u0301"
 
 
+EVERYWHERE = {
+    "text/1": "b3:4d966205db8b964958d434f308b5fd793cc4fdcf900c7914c2b200c1c6c917ff",
+    "quote/1": "b3:057e9d6313a8c5fa2feb20c97b2a91e80874b9b098c14201d2daf0c902cd4e44",
+    "compat/1": "b3:ef543706ffefed8969cbe8039ff99517de82ef84a066b8be4a6f7dbbdc40461d",
+}
+
+
+@pytest.mark.parametrize("norm_id", EVERYWHERE)
+def test_every_character_in_context_is_the_same_on_every_python(norm_id: str) -> None:
+    chars = (chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c < 0xE000)
+    text = "".join(f"e{char}\u0323\u0301 " for char in chars)
+    assert content_id(normalize(text, norm_id).text.encode()) == EVERYWHERE[norm_id]
+
+
 @pytest.mark.skipif(unicodedata.unidata_version != "14.0.0", reason="the tables are those of Unicode 14.0.0")
 def test_the_tables_are_those_of_unicode_14() -> None:
     joining, expanding, compat = set(), set(), {}

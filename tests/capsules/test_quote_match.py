@@ -256,6 +256,11 @@ class TestContext:
         found = verdict("\u2018a\u2019 b; \u201ca\u201d b", "a", prefix='"', suffix='" b')
         assert (found.match, found.normalization, found.start) == ("norm_exact", "quote/1", 8)
 
+    def test_a_prefix_that_the_quote_joins(self) -> None:
+        source, quote = "x\u0301\r\nb", "\u0301\nb"  # x and the accent do not compose
+        assert verdict(source, quote, prefix="x").match == "norm_exact"
+        assert verdict(source, quote, prefix="e").codes == ("span.context.mismatch",)
+
     def test_context_that_joins_the_quote_is_not_there(self) -> None:
         assert verdict("xe\u0301", "e", suffix="\u0301").match == "raw_exact"
         found = verdict("x\u00e9 e", "e", suffix="\u0301")

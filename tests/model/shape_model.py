@@ -5,6 +5,7 @@ Companion of ``slow_model`` for the stage ``schema``: the set of failure codes o
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -45,45 +46,112 @@ KINDS = ["instruction", "schema", "style", "verification", "example", "blocking"
 # A type is a word of the tables above, "a|b|c" (one of these words), ("?", type) for nullable,
 # ("*", type, key) for an array (key: "<" + how it is sorted, "=" + what is distinct, "" neither),
 # ("2", type) for a pair, or a dict of fields.
-SOURCE = {"source": "id", "bytes": "size", "media_type": "name", "origin": {"dataset": "name", "row": "name"},
-          "license": "name", "title": ("?", "text"), "retrieved_as_of": ("?", "time")}  # fmt: skip
-SPAN_ROW = {"span_id": "span", "source": "id", "norm_id": "norm", "start": "count", "end": "positive", "exact": "name",
-            "text_digest": "id", "prefix": "context", "suffix": "context", "occurrence": "positive",
-            "occurrences": "positive"}  # fmt: skip
-CLAIM = {"claim_id": "name", "text": "text", "span_ids": ("*", "span", "="), "status": "supported|unsupported|contradicted",
-         "method": "gold|rule|model", "confidence_bp": "bp"}  # fmt: skip
-OMISSION = {"item": ("?", "name"), "stage": "|".join(sorted({r.split(".")[0] for r in REASONS})), "reason": "|".join(REASONS),
-            "tokens": ("?", "count"), "required": "bool", "count": "positive"}  # fmt: skip
-REWRITE = {"items": ("*", "span", "="), "text": "text", "compressor": "name", "tokens_before": "count",
-           "dropped": ("*", {"item": "span", "start": "count", "end": "count"}, ""), "tokens_sent": "count"}  # fmt: skip
+SOURCE = {
+    "source": "id",
+    "bytes": "size",
+    "media_type": "name",
+    "origin": {"dataset": "name", "row": "name"},
+    "license": "name",
+    "title": ("?", "text"),
+    "retrieved_as_of": ("?", "time"),
+}
+SPAN_ROW = {
+    "span_id": "span",
+    "source": "id",
+    "norm_id": "norm",
+    "start": "count",
+    "end": "positive",
+    "exact": "name",
+    "text_digest": "id",
+    "prefix": "context",
+    "suffix": "context",
+    "occurrence": "positive",
+    "occurrences": "positive",
+}
+CLAIM = {
+    "claim_id": "name",
+    "text": "text",
+    "span_ids": ("*", "span", "="),
+    "status": "supported|unsupported|contradicted",
+    "method": "gold|rule|model",
+    "confidence_bp": "bp",
+}
+OMISSION = {
+    "item": ("?", "name"),
+    "stage": "|".join(sorted({r.split(".")[0] for r in REASONS})),
+    "reason": "|".join(REASONS),
+    "tokens": ("?", "count"),
+    "required": "bool",
+    "count": "positive",
+}
+REWRITE = {
+    "items": ("*", "span", "="),
+    "text": "text",
+    "compressor": "name",
+    "tokens_before": "count",
+    "dropped": ("*", {"item": "span", "start": "count", "end": "count"}, ""),
+    "tokens_sent": "count",
+}
 SHAPES: dict[str, dict[str, Any]] = {
     "evidence-capsule/1": {
-        "schema_id": "evidence-capsule/1", "capsule_id": "capsule", "source_refs": ("*", SOURCE, "<source"),
-        "exact_spans": ("*", SPAN_ROW, "<source start end"), "claim_candidates": ("*", CLAIM, "=claim_id"),
-        "contradictions": ("*", {"between": ("2", "name"), "kind": "numeric|negation|date|labelled",
-                                 "resolution": ("?", "text")}, "="),
+        "schema_id": "evidence-capsule/1",
+        "capsule_id": "capsule",
+        "source_refs": ("*", SOURCE, "<source"),
+        "exact_spans": ("*", SPAN_ROW, "<source start end"),
+        "claim_candidates": ("*", CLAIM, "=claim_id"),
+        "contradictions": (
+            "*",
+            {"between": ("2", "name"), "kind": "numeric|negation|date|labelled", "resolution": ("?", "text")},
+            "=",
+        ),
         "freshness": {"as_of": "time", "expires_at": ("?", "time"), "policy": "hard|soft"},
-        "confidence": {"bp": "bp", "method": "name"}, "visibility": {"level": "level", "project": "name"},
-        "quote_policy": {"mode": "verbatim|elided", "norm_id": "norm", "min_chars": "count", "max_chars": "count",
-                         "unique": "bool"},
+        "confidence": {"bp": "bp", "method": "name"},
+        "visibility": {"level": "level", "project": "name"},
+        "quote_policy": {
+            "mode": "verbatim|elided",
+            "norm_id": "norm",
+            "min_chars": "count",
+            "max_chars": "count",
+            "unique": "bool",
+        },
         "missing_evidence": ("*", {"query": "text", "stage": "name", "why": "text"}, "="),
     },
     "prompt-capsule/1": {
-        "schema_id": "prompt-capsule/1", "capsule_id": "capsule", "task": "name", "project": "name",
+        "schema_id": "prompt-capsule/1",
+        "capsule_id": "capsule",
+        "task": "name",
+        "project": "name",
         "active_object": {"kind": "word", "ref": "name", "text": "text"},
         "surface_snippet": ("?", {"text": "text", "derived_from": ("*", "span", "="), "level": "level"}),
         "constraints": ("*", {"id": "name", "kind": "|".join(KINDS), "text": "text"}, "=id"),
-        "authority": {"principal": "name", "project": "name", "operations": ("*", "name", "<"),
-                      "providers": ("*", "name", "<"), "max_level": "level", "not_before": "time", "expires_at": "time"},
+        "authority": {
+            "principal": "name",
+            "project": "name",
+            "operations": ("*", "name", "<"),
+            "providers": ("*", "name", "<"),
+            "max_level": "level",
+            "not_before": "time",
+            "expires_at": "time",
+        },
         "evidence_capsule_refs": ("*", {"id": "id", "required": "bool"}, "=id"),
-        "output_contract": {"name": "quote|pointer|quote_constrained|pointer_constrained", "max_quotes": "positive",
-                            "min_chars": "count"},
-        "token_budget": {"tokenizer_id": "tokenizer", "tokenizer_digest": "id", "window": "positive",
-                         "reserved_output": "count", "evidence_limit": "count", "protected": ("*", "word", "<")},
+        "output_contract": {
+            "name": "quote|pointer|quote_constrained|pointer_constrained",
+            "max_quotes": "count",
+            "min_chars": "count",
+        },
+        "token_budget": {
+            "tokenizer_id": "tokenizer",
+            "tokenizer_digest": "id",
+            "window": "positive",
+            "reserved_output": "count",
+            "evidence_limit": "count",
+            "protected": ("*", "word", "<"),
+        },
         "candidates": {"items": "count", "tokens": "count"},
-        "omissions": ("*", OMISSION, "<stage reason item"), "rewrites": ("*", REWRITE, ""),
+        "omissions": ("*", OMISSION, "<stage reason item"),
+        "rewrites": ("*", REWRITE, ""),
     },
-}  # fmt: skip
+}
 
 
 def check(value: Json, kind: Any, codes: list[str]) -> bool:
@@ -128,7 +196,7 @@ def check_array(value: Json, kind: Any, codes: list[str]) -> bool:
     if kind[0] == "*" and kind[2]:
         rule, names = kind[2][0], kind[2][1:].split()
         keys = [[_sortable(item[name]) for name in names] if names else [_sortable(item)] for item in good]
-        if rule == "<" and any(not a < b for a, b in zip(keys, keys[1:], strict=False)):
+        if rule == "<" and any(not a < b for a, b in itertools.pairwise(keys)):
             codes.append("schema.order")
         if rule == "=" and any(keys[i] in keys[:i] for i in range(len(keys))):
             codes.append("schema.duplicate")
@@ -155,8 +223,15 @@ def check_record(value: Json, fields: dict[str, Any], codes: list[str]) -> None:
 
 def laws(r: dict[str, Json], fields: dict[str, Any]) -> list[str]:
     """Laws between fields that are themselves in order (missing ones raise KeyError: no law then)."""
-    table: dict[str, list[Any]] = {"span_id": SPAN_LAWS, "min_chars": QUOTE_LAWS, "between": PAIR_LAWS, "reason": OMISSION_LAWS,
-             "compressor": REWRITE_LAWS, "source_refs": EVIDENCE_LAWS, "rewrites": PROMPT_LAWS}  # fmt: skip
+    table: dict[str, list[Any]] = {
+        "span_id": SPAN_LAWS,
+        "min_chars": QUOTE_LAWS,
+        "between": PAIR_LAWS,
+        "reason": OMISSION_LAWS,
+        "compressor": REWRITE_LAWS,
+        "source_refs": EVIDENCE_LAWS,
+        "rewrites": PROMPT_LAWS,
+    }
     found = []
     for marker, rules in table.items():
         for rule in rules if marker in fields else []:
@@ -215,16 +290,31 @@ REWRITE_LAWS = [
     lambda r: ["schema.limit"] * (r["tokens_sent"] >= r["tokens_before"]),
 ]
 EVIDENCE_LAWS = [
-    lambda r: ["source.missing" for s in r["exact_spans"] if s["source"] not in [x["source"] for x in r["source_refs"]]],
-    lambda r: ["schema.reference" for c in r["claim_candidates"] for s in c["span_ids"]
-               if s not in [x["span_id"] for x in r["exact_spans"]]],
-    lambda r: ["schema.reference" for c in r["contradictions"] for name in c["between"] if name not in names_of(r)],
-]  # fmt: skip
+    lambda r: [
+        "source.missing"
+        for s in r["exact_spans"]
+        if s["source"] not in [x["source"] for x in r["source_refs"]]
+    ],
+    lambda r: [
+        "schema.reference"
+        for c in r["claim_candidates"]
+        for s in c["span_ids"]
+        if s not in [x["span_id"] for x in r["exact_spans"]]
+    ],
+    lambda r: [
+        "schema.reference" for c in r["contradictions"] for name in c["between"] if name not in names_of(r)
+    ],
+]
 PROMPT_LAWS = [
+    lambda r: [
+        "schema.word" for name in r["token_budget"]["protected"] if name not in SHAPES["prompt-capsule/1"]
+    ],
     lambda r: ["schema.duplicate"] * (sum(o["reason"] == POOL for o in r["omissions"]) > 1),
-    lambda r: ["schema.duplicate"] * (len({i for w in r["rewrites"] for i in w["items"]})
-                                      < sum(len(w["items"]) for w in r["rewrites"])),
-]  # fmt: skip
+    lambda r: (
+        ["schema.duplicate"]
+        * (len({i for w in r["rewrites"] for i in w["items"]}) < sum(len(w["items"]) for w in r["rewrites"]))
+    ),
+]
 
 
 def shape_codes(value: Json) -> tuple[Codes, str]:

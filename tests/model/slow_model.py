@@ -6,8 +6,9 @@ its failure codes, ``valid`` and ``authorized``. Where the two disagree, one of 
 
 from __future__ import annotations
 
+import itertools
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from blake3 import blake3
 
@@ -20,9 +21,6 @@ def b3(data: bytes) -> str:
     return "b3:" + blake3(data).hexdigest()
 
 
-# ---- canonical JSON -------------------------------------------------------------------------------
-
-
 class Refused(Exception):
     """The reader's own code."""
 
@@ -31,12 +29,11 @@ def canon(value: Json) -> bytes:
     if value is None or value is True or value is False:
         return {None: b"null", True: b"true", False: b"false"}[value]
     if isinstance(value, int):
-        return str(value).encode()
+        return b"%d" % value
     if isinstance(value, str):
         short = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
-        return (
-            '"' + "".join(short.get(c) or (c if c >= " " else f"\\u{ord(c):04x}") for c in value) + '"'
-        ).encode()
+        letters = [short.get(c) or (c if c >= " " else f"\\u{ord(c):04x}") for c in value]
+        return f'"{"".join(letters)}"'.encode()
     if isinstance(value, list):
         return b"[" + b",".join(canon(item) for item in value) + b"]"
     keys = sorted(value, key=lambda key: key.encode("utf-16-be"))
@@ -49,12 +46,12 @@ class Reader:
     def __init__(self, data: bytes) -> None:
         if data.startswith(b"\xef\xbb\xbf"):
             raise Refused("json.bom")
-        if 0 in data[:2]:
-            raise Refused("json.utf8.invalid")
         try:
             self.text = data.decode()
         except UnicodeDecodeError:
             raise Refused("json.utf8.invalid") from None
+        if "\0" in self.text[:2]:
+            raise Refused("json.utf8.invalid")
         self.at = 0
 
     def whole(self) -> Json:
@@ -83,12 +80,15 @@ class Reader:
         return found
 
     def value(self, depth: int) -> Json:
-        if self.take(r"\{"):
-            return self.members(depth)
-        if self.take(r"\["):
-            return self.items(depth)
+        opened = self.take(r"[\[{]")
+        if opened and depth > 32:
+            raise Refused("json.depth.exceeded")
+        if opened:
+            return self.members(depth) if opened == "{" else self.items(depth)
         if self.take('"'):
             return self.string()
+        if self.take("NaN|-?Infinity"):
+            raise Refused("json.constant")
         word = self.need(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
         if word in ("true", "false", "null"):
             return {"true": True, "false": False, "null": None}[word]
@@ -96,13 +96,11 @@ class Reader:
             raise Refused("json.number.float")
         if word == "-0":
             raise Refused("json.number.negative_zero")
-        if abs(int(word)) > 2**53 - 1:
+        if len(word) > 17 or abs(int(word)) > 2**53 - 1:
             raise Refused("json.number.range")
         return int(word)
 
     def items(self, depth: int) -> Json:
-        if depth > 32:
-            raise Refused("json.depth.exceeded")
         found: list[Json] = []
         if self.take(r"\]"):
             return found
@@ -112,8 +110,6 @@ class Reader:
                 return found
 
     def members(self, depth: int) -> Json:
-        if depth > 32:
-            raise Refused("json.depth.exceeded")
         found: dict[str, Json] = {}
         if self.take(r"\}"):
             return found
@@ -156,9 +152,6 @@ class Reader:
         return text
 
 
-# ---- times, spans and levels ------------------------------------------------------------------------
-
-
 def seconds(time: str) -> int | None:
     """Days and seconds since year 0, or None off the calendar."""
     year, month, day, hour, minute, second = map(int, re.split("[-T:]", time[:-1]))
@@ -186,10 +179,6 @@ def is_span_id(text: str) -> bool:
     return re.fullmatch(r"b3:[0-9a-f]{64}:(0|[1-9][0-9]*)-[1-9][0-9]*", text) is not None
 
 
-def starts(text: str, part: str) -> list[int]:
-    return [at for at in range(len(text) - len(part) + 1) if text[at : at + len(part)] == part]
-
-
 def span_codes(span: Json, text: str) -> Codes:
     start, end = span["start"], span["end"]
     if end > len(text):
@@ -197,27 +186,21 @@ def span_codes(span: Json, text: str) -> Codes:
     codes = set()
     if text[start:end] != span["exact"]:
         codes.add("span.exact.mismatch")
-    there = starts(text, text[start:end])
+    there = [at for at in range(len(text)) if text[at : at + end - start] == text[start:end]]
     context = (text[max(0, start - 32) : start], text[end : end + 32], there.index(start) + 1, len(there))
     if context != tuple(span[name] for name in ("prefix", "suffix", "occurrence", "occurrences")):
         codes.add("span.context.mismatch")
     return codes
 
 
-# ---- resolve ----------------------------------------------------------------------------------------
+class World(NamedTuple):
+    """What a validation is given."""
 
-
-class World:
-    """What a validation is given: a store as a dict, a clock, and maybe project, policy, provider."""
-
-    def __init__(
-        self, store: dict[str, bytes], now: str, project: str | None, policy: Json, provider: str | None
-    ):
-        self.store = store
-        self.now = seconds(now) or 0
-        self.project = project
-        self.policy = policy
-        self.provider = provider
+    store: dict[str, bytes]
+    now: int
+    project: str | None
+    policy: Json
+    provider: str | None
 
 
 def fetch_evidence(world: World, ref: str, shape: Any) -> tuple[Codes, Json]:
@@ -233,7 +216,7 @@ def fetch_evidence(world: World, ref: str, shape: Any) -> tuple[Codes, Json]:
     if canon(value) != data:
         return {"json.noncanonical"}, None
     codes, name = shape(value)
-    if not codes and name != "evidence-capsule/1":
+    if name == "prompt-capsule/1":
         return {"object.type.mismatch"}, None
     return codes, None if codes else value
 
@@ -260,12 +243,8 @@ def evidence_codes(world: World, evidence: Json, project: str | None) -> Codes:
         codes.add("label.undetermined")
     if project is not None and evidence["visibility"]["project"] != project:
         codes.add("scope.project.mismatch")
-    expiry = evidence["freshness"]["expires_at"]
-    if (
-        expiry is not None
-        and evidence["freshness"]["policy"] == "hard"
-        and (seconds(expiry) or 0) <= world.now
-    ):
+    fresh = evidence["freshness"]
+    if fresh["policy"] == "hard" and fresh["expires_at"] and world.now >= (seconds(fresh["expires_at"]) or 0):
         codes.add("freshness.expired")
     return codes
 
@@ -280,7 +259,7 @@ def resolve(world: World, prompt: Json, shape: Any) -> tuple[Codes, list[Json]]:
             found.append(evidence)
             codes |= evidence_codes(world, evidence, prompt["project"])
     levels = [LEVELS.index(evidence["visibility"]["level"]) for evidence in found]
-    if any(a >= b for a, b in zip(levels, levels[1:], strict=False)):
+    if any(a >= b for a, b in itertools.pairwise(levels)):
         codes.add("schema.order")
     if prompt["authority"]["project"] != prompt["project"] or world.project not in (None, prompt["project"]):
         codes.add("scope.project.mismatch")
@@ -292,9 +271,8 @@ def resolve(world: World, prompt: Json, shape: Any) -> tuple[Codes, list[Json]]:
     if truncated or budget["reserved_output"] + budget["evidence_limit"] > budget["window"]:
         codes.add("budget.protected.truncated")
     whole = len(found) == len(prompt["evidence_capsule_refs"])
-    return codes | snippet_codes(prompt, found, whole) | (
-        account_codes(prompt, found, named) if whole else set()
-    ), found
+    codes |= account_codes(prompt, found, named) if whole else set()
+    return codes | snippet_codes(prompt, found, whole), found
 
 
 def snippet_codes(prompt: Json, found: list[Json], whole: bool) -> Codes:
@@ -328,9 +306,6 @@ def account_codes(prompt: Json, found: list[Json], named: list[str]) -> Codes:
     return codes
 
 
-# ---- decide -----------------------------------------------------------------------------------------
-
-
 def versions(text: str) -> tuple[int, ...]:
     return tuple([*map(int, text.split(".")), 0, 0][:3])
 
@@ -349,21 +324,22 @@ def runtime_holds(text: str, runtime: str) -> bool:
 
 
 def runtime_codes(prompt: Json, runtime: str) -> Codes:
-    texts = [constraint["text"] for constraint in prompt["constraints"] if constraint["kind"] == "runtime"]
+    texts = [each["text"] for each in prompt["constraints"] if each["kind"] == "runtime"]
     return set() if all(runtime_holds(text, runtime) for text in texts) else {"runtime.unsupported"}
 
 
 def decide(world: World, prompt: Json, found: list[Json], subject: str) -> tuple[Codes, Codes]:
     """Failure codes that bear on ``valid``, and those that bear on ``authorized`` alone."""
     authority, policy = prompt["authority"], world.policy
-    codes: Codes = set()
+    codes = set()
     if world.now < (seconds(authority["not_before"]) or 0):
         codes.add("authority.not_yet_valid")
     if world.now >= (seconds(authority["expires_at"]) or 0):
         codes.add("authority.expired")
-    levels = [evidence["visibility"]["level"] for evidence in found]
-    levels += [prompt["surface_snippet"]["level"]] if prompt["surface_snippet"] else []
-    highest = max([LEVELS.index(level) for level in levels], default=0)
+    labels = [evidence["visibility"] for evidence in found] + [
+        prompt["surface_snippet"] or {"level": "public"}
+    ]
+    highest = max(LEVELS.index(label["level"]) for label in labels)
     if highest > LEVELS.index(authority["max_level"]):
         codes.add("authority.scope_exceeded")
     if policy is None:
@@ -393,9 +369,6 @@ def decide(world: World, prompt: Json, found: list[Json], subject: str) -> tuple
     return codes, refused
 
 
-# ---- all of it --------------------------------------------------------------------------------------
-
-
 def judge(data: bytes, world: World, shape: Any) -> tuple[str, Codes, bool, bool | None]:
     """(first stage that fails, its codes, valid, authorized) for a prompt capsule in its wire form."""
     denied = None if world.provider is None else False
@@ -414,10 +387,8 @@ def judge(data: bytes, world: World, shape: Any) -> tuple[str, Codes, bool, bool
     if canon(whole) != data:
         return "parse", {"json.noncanonical"}, False, denied
     codes, name = shape(value)
-    if not codes and name == "prompt-capsule/1":
-        codes |= runtime_codes(value, "1.0.0")
-    if not codes and name != "prompt-capsule/1":
-        codes = {"object.type.mismatch"}
+    wrong_type = {"object.type.mismatch"} if name == "evidence-capsule/1" else set()
+    codes = wrong_type or codes or runtime_codes(value, "1.0.0")
     if codes:
         return "schema", codes, False, denied
     codes, found = resolve(world, value, shape)

@@ -143,3 +143,31 @@ def test_only_our_own_temporary_folders_are_removed(tmp_path: Path) -> None:
     assert elsewhere.is_dir()
     assert Path(other).is_dir()
     Path(other).rmdir()
+
+
+def test_a_child_that_asks_for_it_dies_with_its_parent() -> None:
+    child = (
+        "import sys, time\nfrom bench.engines.process import die_with_parent\n"
+        "die_with_parent(int(sys.argv[1]))\nprint('ready', flush=True)\ntime.sleep(600)"
+    )
+    code = (
+        "import os, subprocess, sys, time\n"
+        f"p = subprocess.Popen([sys.executable, '-c', {child!r}, str(os.getpid())], stdout=subprocess.PIPE)\n"
+        "p.stdout.readline(); print(p.pid, flush=True); time.sleep(600)"
+    )
+    parent = start([sys.executable, "-c", code], "t6")
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+    assert sorted(session_members(parent.pid)) == sorted([parent.pid, pid])
+    parent.kill()
+    parent.communicate()
+    end = time.monotonic() + 20
+    while session_members(parent.pid) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert session_members(parent.pid) == []
+
+
+def test_a_child_whose_parent_is_gone_already_ends_at_once() -> None:
+    code = f"from bench.engines.process import die_with_parent\ndie_with_parent({os.getpid() + 1})"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (1, "the parent process died first\n")
