@@ -13,7 +13,6 @@ Rules that this module owns:
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import signal
 import sys
@@ -22,6 +21,7 @@ from pathlib import Path
 from types import FrameType
 
 from bench.commands import COMMANDS
+from bench.errors import describe_os_error, is_expected
 from bench.progress import fail
 
 EXAMPLES = """\
@@ -34,7 +34,8 @@ examples:
   capsule-bench verify latest --json                   re-check everything that a run stored
 
 Overrides are Hydra's: a list is key=[a,b]; a value with = # ( ) or non-ASCII letters needs quotes that reach
-Hydra, e.g. 'task.project="a=b"'. RUN is a run folder, a run id, or `latest`.
+Hydra, e.g. 'task.project="a=b"'. Config files of your own: 'hydra.searchpath=[file:///path/to/conf]'.
+RUN is a run folder, a run id, or `latest`.
 exit codes: 0 ok, 1 a finding, 2 could not do it, 3 finished with failed or void cells, 130 interrupted
 """
 
@@ -86,20 +87,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         fail(str(error))
         return 2
-
-
-def is_expected(error: Exception) -> bool:
-    """Whether an error is one of ours: its message is meant for the user."""
-    module = type(error).__module__.split(".", 1)[0]
-    return module in {"bench", "tasks", "capsules"}
-
-
-def describe_os_error(error: OSError) -> str:
-    """One line for a failed call to the operating system."""
-    if error.errno == errno.ENOSPC:
-        where = f" at {error.filename}" if error.filename else ""
-        return f"the disk is full{where}: make room and resume; nothing that was half written counts"
-    return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:

@@ -4,6 +4,7 @@ Rules that this module owns:
 
 * One start a setting; before the next start no process of the last engine may be left, and device
   memory must be back near what it was.
+* A runner gets its engine behind the policy (``bench.egress``), never the engine itself.
 * An engine that dies costs the wave in flight (recorded as errors, retried by ``resume``) and is
   started again, at most ``MAX_DEATHS`` times; the cache is brought back as after an interruption.
 * The engines of one run are one engine: a start whose profile differs from an earlier one of the same
@@ -20,7 +21,8 @@ from typing import Any
 
 from bench.config import plain_value
 from bench.device_memory import require_back, used_mib
-from bench.engines.base import Engine, EngineError, EngineInfo
+from bench.egress import AuthorizedEngine, RunGate
+from bench.engines.base import EngineError, EngineInfo
 from bench.engines.registry import start_engine
 from bench.engines.start import EngineStart
 from bench.lock import RunLock
@@ -90,6 +92,7 @@ def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
     stage.reporter.say(f"starting the engine {stage.spec.engine.name} {setting} ...")
     memory = used_mib() if stage.spec.engine.device == "cuda" else None
     began = time.monotonic()
+    gate = RunGate(plan=stage.plan, store=stage.folder.store(read_only=True), now=stage.spec.task.as_of)
     engine = start_engine(_start(stage, group))
     try:
         _record_engine(stage, group, engine.info)
@@ -98,7 +101,8 @@ def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
         stage.reporter.say(f"engine ready after {ready - began:.1f} s: {_describe(engine.info)}")
         total = pending(stage, group)
         with stage.reporter.bar(f"requests, caching {group.name}", total) as advance:
-            _runner(stage, group, engine, advance).run()
+            _runner(stage, group, AuthorizedEngine(engine, gate), advance).run()
+        stage.reporter.say(f"sent by the policy's leave: {gate.line()}")
         times["requests_ms"] += round((time.monotonic() - ready) * 1000)
     finally:
         engine.close()
@@ -118,7 +122,9 @@ def _start(stage: Stage, group: Group) -> EngineStart:
     )
 
 
-def _runner(stage: Stage, group: Group, engine: Engine, advance: Callable[[int], object]) -> GroupRunner:
+def _runner(
+    stage: Stage, group: Group, engine: AuthorizedEngine, advance: Callable[[int], object]
+) -> GroupRunner:
     return GroupRunner(
         engine=engine,
         group=group,

@@ -50,15 +50,16 @@ def _item_problems(prompt: PromptCapsule, kept: list[str]) -> Iterator[Problem]:
     for span_id, times in seen.items():
         if times > 1:
             yield Problem(code, "/evidence_capsule_refs", f"span {span_id} kept once", f"{times} times")
-    seen.update(constraint.id for constraint in prompt.constraints)
-    for index, gone in enumerate(prompt.omissions):
-        if gone.item is None or gone.reason == OUTSIDE_POOL:
-            continue
-        if seen[gone.item]:
-            yield Problem(
-                code, f"/omissions/{index}/item", "an item that stands nowhere else", "a repeated one"
-            )
-        seen[gone.item] += 1
+    named = [(f"/constraints/{index}/id", each.id) for index, each in enumerate(prompt.constraints)]
+    named += [
+        (f"/omissions/{index}/item", gone.item)
+        for index, gone in enumerate(prompt.omissions)
+        if gone.item is not None and gone.reason != OUTSIDE_POOL
+    ]
+    for at, item in named:
+        if seen[item]:
+            yield Problem(code, at, "an item that stands nowhere else", "a repeated one")
+        seen[item] += 1
 
 
 def _range_problems(prompt: PromptCapsule, kept: list[str]) -> Iterator[Problem]:

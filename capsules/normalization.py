@@ -32,11 +32,12 @@ from capsules.unicode_tables import (
     safe_pattern,
 )
 
-__all__ = ["NORMS", "ORDER", "Normalized", "RawRange", "normalize", "trim"]
+__all__ = ["NORMS", "ORDER", "Normalized", "RawRange", "normalize", "normalized_text", "trim"]
 
 _PIECE = 1024
 _LARGEST_PIECE = 65_536  # a changed piece without any safe cut for so long is one unit
 _CACHED_UNITS = 256
+_JOINED_AT_ONCE = 4096
 _ASCII_SPACES = {ord(char): " " for char in WHITE_SPACE if char.isascii()}
 _QUOTE_TABLE = MappingProxyType(
     {**dict.fromkeys(DROPPED, ""), **PUNCTUATION, **dict.fromkeys(WHITE_SPACE, " ")}
@@ -153,15 +154,18 @@ class Normalized:
 
     def _fold_all(self) -> str:
         """Normalize piece by piece, noting where the pieces meet."""
-        folded = []
+        text = ""
+        waiting: list[str] = []
         norm_end = 0
         for start, end in _pieces(self.raw):
-            text = _fold(self.raw[start:end], self._rules)
-            folded.append(text)
-            norm_end += len(text)
+            waiting.append(_fold(self.raw[start:end], self._rules))
+            norm_end += len(waiting[-1])
             self._raw_cuts.append(end)
             self._norm_cuts.append(norm_end)
-        text = "".join(folded)
+            if len(waiting) == _JOINED_AT_ONCE:  # so that a large text is never held twice
+                text += "".join(waiting)
+                waiting.clear()
+        text += "".join(waiting)
         return self.raw if text == self.raw else text
 
 
@@ -175,6 +179,18 @@ def normalize(text: str, norm_id: str) -> Normalized:
         SchemaError: ``schema.word`` if no normalization has that id.
     """
     return Normalized(text, norm_id)
+
+
+def normalized_text(text: str, norm_id: str) -> str:
+    """``normalize(text, norm_id).text`` without the way back: for the quote's side of a comparison.
+
+    Raises:
+        SchemaError: ``schema.word`` if no normalization has that id.
+    """
+    rules = rules_of(norm_id)
+    if len(text) <= _PIECE:
+        return _fold(text, rules)
+    return "".join(_fold(text[start:end], rules) for start, end in _pieces(text))
 
 
 def trim(quote: str) -> tuple[int, int]:
@@ -195,7 +211,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _fold(text: str, rules: Rules) -> str:
-    """The normalization of a short text."""
+    """The normalization of a short text; ``raw/1`` has no rules."""
     ascii_only = text.isascii()
     if rules.line_ends:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -205,7 +221,7 @@ def _fold(text: str, rules: Rules) -> str:
         if rules.compat:
             text = _replaced(text, compat_table())
         text = _replaced(text, _QUOTE_TABLE)
-    if not ascii_only:
+    if not ascii_only and (rules.quote or rules.line_ends):
         text = nfc(text)
     if rules.quote:
         while "  " in text:

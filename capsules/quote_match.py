@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from capsules.levenshtein import best_match, edits
 from capsules.norm_registry import up_to
-from capsules.normalization import Normalized, RawRange, normalize, trim
+from capsules.normalization import Normalized, RawRange, normalized_text, trim
 from capsules.quote_ask import Ask, Context, context_of
 from capsules.quote_pieces import Elision, find_elided, find_stitched, has_mark, with_gaps
 from capsules.quote_tokens import cuts_token
@@ -108,7 +108,7 @@ def _exact(
     inside: RawRange | None = None
     for norm_id in norm_ids:
         norm = index.normalized(norm_id)
-        needle = normalize(ask.quote, norm_id).text
+        needle = normalized_text(ask.quote, norm_id)
         if seen is not None and norm.text is seen[0] and needle == seen[1]:
             continue
         seen = (norm.text, needle)
@@ -223,23 +223,37 @@ def _inexact(
     stitched: bool,
 ) -> QuoteVerdict:
     """Stitched, near or absent: nothing of it has a position of its own."""
-    norm = index.normalized(norm_id)
-    needle = normalize(ask.quote, norm_id).text
+    needle = normalized_text(ask.quote, norm_id)
     if ask.claims:
         codes = codes | {"span.exact.mismatch"}
     if index.holds_dehyphenated(ask.quote, norm_id):
         codes = codes | {"quote.dehyphenated"}
     if stitched and not has_mark(ask.quote):
-        ranges = find_stitched(norm, needle, ask.is_shown)
+        ranges = find_stitched(index.normalized(norm_id), needle, ask.is_shown)
         if ranges:
             pieces = with_gaps(index.text, ranges)
             return QuoteVerdict(match="stitched", place=place, pieces=pieces, codes=_sorted(codes))
-    found = best_match(needle, norm.text, len(needle) // _NEAR_SHARE) if near else None
-    if found:
-        distance, start, end = found
-        diff = edits(needle, norm.text[start:end])
-        return QuoteVerdict(match="near", place=place, distance=distance, diff=diff, codes=_sorted(codes))
+    nearest = _nearest(index, ask, norm_id, needle) if near else None
+    if nearest:
+        distance, text = nearest
+        return QuoteVerdict(
+            match="near", place=place, distance=distance, diff=edits(needle, text), codes=_sorted(codes)
+        )
     return QuoteVerdict(match="absent", codes=_sorted(codes))
+
+
+def _nearest(index: SourceIndex, ask: Ask, norm_id: str, needle: str) -> tuple[int, str] | None:
+    """The distance and the text of the nearest passage that counts, if it is near enough."""
+    if ask.shown is None:
+        texts = [index.normalized(norm_id).text]
+    else:
+        texts = [normalized_text(index.text[low:high], norm_id) for low, high in ask.shown]
+    nearest: tuple[int, str] | None = None
+    for text in texts:
+        found = best_match(needle, text, len(needle) // _NEAR_SHARE)
+        if found and (nearest is None or found[0] < nearest[0]):
+            nearest = found[0], text[found[1] : found[2]]
+    return nearest
 
 
 def _sorted(codes: set[str]) -> tuple[str, ...]:

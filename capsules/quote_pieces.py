@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from capsules.normalization import Normalized, RawRange, normalize, trim
+from capsules.normalization import Normalized, RawRange, normalized_text, trim
 from capsules.quote_verdict import QuotePiece
 from capsules.source_index import SourceIndex, starts
 from capsules.unicode_tables import WHITE_SPACE
@@ -64,7 +64,7 @@ def find_elided(
     if not pieces or any(_too_short(piece) for piece in pieces):
         return None
     for norm_id in norm_ids:
-        needles = [normalize(piece, norm_id).text for piece in pieces]
+        needles = [normalized_text(piece, norm_id) for piece in pieces]
         found = _in_order(index.normalized(norm_id), needles, is_shown)
         if found:
             first, last = found[0], found[-1]

@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from capsules.normalization import Normalized, normalize
+from capsules.normalization import Normalized, normalize, normalized_text
 from capsules.unicode_tables import WHITE_SPACE, category, joining_pattern
 
+_LETTERS = re.compile(r"[^\W\d_]+")
+_AROUND = 256  # code points of the source looked at beside a broken word, and four times the quote
+_PLACES = 1000  # where the same broken word is looked up
 _HYPHEN_BREAK = re.compile(f"[-\u2010\u00ad][{WHITE_SPACE}]+")
+_ASCII_BREAK = re.compile("-[\\t-\\r ]+")  # ten times faster: it begins with a literal
 
 
 class SourceIndex:
@@ -22,13 +26,13 @@ class SourceIndex:
         text: The raw text.
     """
 
-    __slots__ = ("_dehyphenated", "_joinless", "_normalized", "text")
+    __slots__ = ("_broken", "_joinless", "_normalized", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._joinless: bool | None = None
         self._normalized: dict[str, Normalized] = {}
-        self._dehyphenated: dict[str, str] = {}
+        self._broken: dict[str, dict[str, list[int]]] = {}
 
     def normalized(self, norm_id: str) -> Normalized:
         """The text under a normalization.
@@ -49,19 +53,53 @@ class SourceIndex:
         """
         if self._joinless is None:
             self._joinless = self.text.isascii() or joining_pattern(compat=True).search(self.text) is None
-        return self._joinless and normalize(quote, norm_id).text not in self.normalized(norm_id).text
+        return self._joinless and normalized_text(quote, norm_id) not in self.normalized(norm_id).text
 
     def holds_dehyphenated(self, quote: str, norm_id: str) -> bool:
         """Whether source and quote agree once words broken by a hyphen and white space are joined."""
-        joined_quote = join_broken_words(quote)
-        if norm_id not in self._dehyphenated:
-            joined = join_broken_words(self.text)
-            same = joined == self.text
-            self._dehyphenated[norm_id] = "" if same else normalize(joined, norm_id).text
-        if not self._dehyphenated[norm_id] and joined_quote == quote:
+        broken = self._broken_words(norm_id)
+        joined = join_broken_words(quote)
+        if not broken and joined == quote:
             return False
-        text = self._dehyphenated[norm_id] or self.normalized(norm_id).text
-        return normalize(joined_quote, norm_id).text in text
+        needle = normalized_text(joined, norm_id)
+        if joined != quote and needle in self.normalized(norm_id).text:
+            return True
+        around = 4 * len(quote) + _AROUND
+        for word in set(_LETTERS.findall(needle)) & broken.keys():
+            for position in broken[word]:
+                window = join_broken_words(self.text[max(0, position - around) : position + around])
+                if needle in normalized_text(window, norm_id):
+                    return True
+        return False
+
+    def _broken_words(self, norm_id: str) -> dict[str, list[int]]:
+        """The words that the source breaks, joined, and where it breaks them."""
+        if norm_id not in self._broken:
+            broken: dict[str, list[int]] = {}
+            for left, right in _breaks(self.text):
+                start, end = left, right
+                while start and _is_letter(self.text[start - 1]):
+                    start -= 1
+                while end < len(self.text) and _is_letter(self.text[end]):
+                    end += 1
+                word = normalized_text(self.text[start:left] + self.text[right:end], norm_id)
+                places = broken.setdefault(word, [])
+                if len(places) < _PLACES:
+                    places.append(left)
+            self._broken[norm_id] = broken
+        return self._broken[norm_id]
+
+
+def _breaks(text: str) -> Iterator[tuple[int, int]]:
+    """Hyphens between two letters, with the white space that follows them."""
+    for found in (_ASCII_BREAK if text.isascii() else _HYPHEN_BREAK).finditer(text):
+        start, end = found.span()
+        if start and end < len(text) and _is_letter(text[start - 1]) and _is_letter(text[end]):
+            yield start, end
+
+
+def _is_letter(char: str) -> bool:
+    return category(char)[0] == "L"
 
 
 def join_broken_words(text: str) -> str:
@@ -69,13 +107,11 @@ def join_broken_words(text: str) -> str:
 
     Mostly that is a line end; extraction often makes a space of it.
     """
-
-    def joined(found: re.Match[str]) -> str:
-        around = text[found.start() - 1 : found.start()] + text[found.end() : found.end() + 1]
-        letters = len(around) == 2 and all(category(char)[0] == "L" for char in around)
-        return "" if letters else found.group()
-
-    return _HYPHEN_BREAK.sub(joined, text)
+    parts, position = [], 0
+    for start, end in _breaks(text):
+        parts.append(text[position:start])
+        position = end
+    return "".join(parts) + text[position:]
 
 
 def starts(text: str, needle: str, position: int = 0) -> Iterator[int]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -26,3 +29,16 @@ def capsule_data() -> Path:
     if not path.is_dir():
         pytest.fail(f"CAPSULE_DATA names no folder: {path}")
     return path
+
+
+@pytest.fixture(scope="session")
+def routing() -> ModuleType:
+    """``tests/routing.py``: scenes for the tests of routing (test modules cannot import each other)."""
+    path = Path(__file__).parent / "routing.py"
+    spec = importlib.util.spec_from_file_location("routing", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["routing"] = module
+    spec.loader.exec_module(module)
+    return module

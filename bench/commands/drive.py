@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bench.commands.output import print_json
+from bench.errors import describe_os_error, is_expected
 from bench.pipeline import Outcome, Prepared, drive
 from bench.progress import Reporter, fail
 from bench.run_store import RunFolder
@@ -58,8 +59,6 @@ def say_end(outcome: Outcome, reporter: Reporter) -> None:
 
 def guarded(job: Callable[[], int]) -> int:
     """The exit code of one job of a sweep; an expected error is a message and code 2."""
-    from bench.__main__ import describe_os_error, is_expected
-
     try:
         return job()
     except OSError as error:

@@ -114,6 +114,7 @@ class Worker:
             "engine_version": vllm.__version__,
             "torch_version": str(torch.__version__),
             "threads": torch.get_num_threads(),
+            "omp_wait_policy": os.environ.get("OMP_WAIT_POLICY"),
         }
 
     @staticmethod

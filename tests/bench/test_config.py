@@ -130,9 +130,7 @@ def test_a_quoted_sentence_with_a_comma_is_one_string() -> None:
     assert compose_config(["task.project='What is it, then?'"]).task.project == "What is it, then?"
 
 
-def test_composing_keeps_the_working_directory_and_writes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_composing_keeps_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     compose_config(["limit=1"])
     assert Path.cwd() == tmp_path
@@ -146,3 +144,12 @@ def test_a_stored_config_with_another_shape_is_refused() -> None:
         load_config("[1, 2]")
     with pytest.raises(ConfigError, match=r"config\.yaml"):
         load_config("a: [")
+
+
+def test_config_files_of_ones_own_are_found_beside_the_shipped_ones(tmp_path: Path) -> None:
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "mine.yaml").write_text(
+        "# @package _global_\ndefaults:\n  - /arm@arms.capsule: capsule\n  - _self_\nexperiment: mine\nseed: 7\n"
+    )
+    spec = to_spec(compose_config([f"hydra.searchpath=[file://{tmp_path}]", "experiment=mine"]))
+    assert (spec.experiment, spec.seed, [arm.arm_id for arm in spec.arms]) == ("mine", 7, ["capsule"])

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsules.citation import parse_citations
@@ -240,6 +240,7 @@ class TestOwnership:
         assert len(parse_citations(answer, 1, lang="en").sentences) == 1
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 10**9 - 1)))
 def test_rendered_marks_give_their_ids_back(ids: list[int]) -> None:
     marks, malformed = parse_marks(render_marks(ids))
@@ -255,6 +256,7 @@ def test_ids_that_no_mark_can_hold_are_refused(number: int) -> None:
         render_marks([1, number])
 
 
+@settings(deadline=None)
 @given(st.text("aB. 1,-[]^\u3010\u3011`'\n\u3002(", max_size=60), st.integers(0, 3), st.integers(0, 1))
 def test_every_mark_is_owned_once_and_text_is_kept(answer: str, sources: int, base: int) -> None:
     report = parse_citations(answer, sources, base)

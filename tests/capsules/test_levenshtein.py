@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsules.levenshtein import best_match, edits
@@ -28,6 +28,7 @@ def cost(steps: tuple[Edit, ...]) -> int:
     return sum(max(len(step.quote), len(step.source)) for step in steps if step.op != "equal")
 
 
+@settings(deadline=None)
 @given(patterns, small)
 def test_the_best_substring_is_the_best_of_all(pattern: str, text: str) -> None:
     every = [
@@ -41,6 +42,7 @@ def test_the_best_substring_is_the_best_of_all(pattern: str, text: str) -> None:
     assert distance == 0 or best_match(pattern, text, distance - 1) is None
 
 
+@settings(deadline=None)
 @given(patterns, small)
 def test_edits_are_fewest_and_lead_from_one_to_the_other(pattern: str, text: str) -> None:
     steps = edits(pattern, text)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from capsules.codes import CODES
@@ -59,6 +59,7 @@ def obvious(source: str, quote: str, norm_id: str) -> tuple[str, str | None, lis
 
 
 @pytest.mark.parametrize("norm_id", ORDER)
+@settings(deadline=None)
 @given(pair=sources_and_quotes())
 def test_exact_matches_are_what_trying_every_range_gives(norm_id: str, pair: tuple[str, str]) -> None:
     source, quote = pair
@@ -74,6 +75,7 @@ def test_exact_matches_are_what_trying_every_range_gives(norm_id: str, pair: tup
     assert (found.start, found.end) == (places[0] if len(places) == 1 else (None, None))
 
 
+@settings(deadline=None)
 @given(source=odd_texts, low=st.integers(0, 13), high=st.integers(1, 14))
 def test_every_raw_substring_is_raw_exact_at_its_place(source: str, low: int, high: int) -> None:
     quote = source[low:high]
@@ -93,6 +95,7 @@ def test_every_raw_substring_is_raw_exact_at_its_place(source: str, low: int, hi
         )
 
 
+@settings(deadline=None)
 @given(data=st.data(), source=st.text("abcd 12", min_size=3, max_size=30))
 def test_a_one_character_edit_is_never_exact_at_that_place(data: st.DataObject, source: str) -> None:
     low = data.draw(st.integers(0, len(source) - 2))
@@ -544,6 +547,17 @@ def test_shown_ranges_are_all_that_counts() -> None:
     quote = "The cat sat on the mat barked at the moon"
     assert verdict(text, quote, shown=((0, 22), (40, 59))).match == "stitched"
     assert verdict(text, quote, shown=((0, 22), (41, 59))).match == "absent"
+
+
+def test_near_in_what_is_shown() -> None:
+    source = "the tank held for 31 days; the tank held for 39 days; a tank helt for 30 days"
+    quote = "the tank held for 30 days"
+    assert verdict(source, quote, near=True).distance == 1
+    assert verdict(source, quote, near=True, shown=((53, 77),)).distance == 4
+    found = verdict(source, quote, near=True, shown=((53, 77), (27, 52), (0, 25)))
+    assert found.diff is not None
+    assert (found.distance, found.diff[1].source) == (1, "9")
+    assert verdict(source, quote, near=True, shown=((0, 9),)).match == "absent"
 
 
 def test_places() -> None:

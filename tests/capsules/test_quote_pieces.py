@@ -6,7 +6,7 @@ import random
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsules.normalization import normalize
@@ -63,6 +63,7 @@ def check_stitched(source: str, quote: str, norm_id: str) -> QuoteVerdict:
     return found
 
 
+@settings(deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from(["raw/1", "quote/1", "compat/1"]))
 def test_stitched_is_what_trying_every_piece_gives(draw: random.Random, norm_id: str) -> None:
     source = sentence(draw, 9)
@@ -122,6 +123,7 @@ def edited(draw: random.Random, text: str, edits: int) -> str:
     return text
 
 
+@settings(deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_near_is_what_the_table_gives(draw: random.Random) -> None:
     source = sentence(draw, 20)
@@ -142,6 +144,7 @@ def test_near_in_many_random_texts() -> None:
     assert min(seen[match] for match in ("near", "absent", "raw_exact")) > 50
 
 
+@settings(deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_elided_pieces_are_leftmost_in_order_and_apart(draw: random.Random) -> None:
     source = sentence(draw, 25)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsules.normalization import ORDER, normalize, trim
 from capsules.source_index import SourceIndex, join_broken_words, starts
 
 
+@settings(deadline=None)
 @given(st.text("ab", max_size=40), st.text("ab", min_size=1, max_size=6), st.integers(0, 5))
 def test_starts_are_all_starts(text: str, needle: str, position: int) -> None:
     expected = [at for at in range(position, len(text)) if text.startswith(needle, at)]
@@ -42,6 +43,7 @@ def test_a_normalization_is_built_once() -> None:
     assert index.normalized("raw/1").text is index.text
 
 
+@settings(deadline=None)
 @given(
     st.text("ab e\u0301\u00e9\u0323\n\u00ad\u2019\uff76\uff9e\ufb01", max_size=12),
     st.text("ab e\u0301\u00e9\n\u2019\uff76\uff9e\ufb01", min_size=1, max_size=3),
@@ -88,3 +90,13 @@ def test_dehyphenation_needs_a_break_on_one_side() -> None:
     assert index.holds_dehyphenated("risk assessments", "quote/1")
     assert not index.holds_dehyphenated("risk assessments", "raw/1")
     assert not index.holds_dehyphenated("risk avoidance", "quote/1")
+    assert not index.holds_dehyphenated("the assessments", "quote/1")
+
+
+def test_a_word_broken_in_several_places_is_looked_up_in_each() -> None:
+    source = "one assess-\nments, " * 1200 + "two assess-\nments here"
+    index = SourceIndex(source)
+    assert index.holds_dehyphenated("one assessments, one", "quote/1")
+    # Only the first thousand places of one word are tried.
+    assert not index.holds_dehyphenated("two assessments here", "quote/1")
+    assert SourceIndex("a re-\nread of un-\nread mail").holds_dehyphenated("reread of unread mail", "quote/1")

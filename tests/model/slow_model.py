@@ -180,17 +180,15 @@ def is_span_id(text: str) -> bool:
 
 
 def span_codes(span: Json, text: str) -> Codes:
-    start, end = span["start"], span["end"]
+    start, end, exact = span["start"], span["end"], span["exact"]
     if end > len(text):
         return {"span.range"}
-    codes = set()
-    if text[start:end] != span["exact"]:
-        codes.add("span.exact.mismatch")
-    there = [at for at in range(len(text)) if text[at : at + end - start] == text[start:end]]
-    context = (text[max(0, start - 32) : start], text[end : end + 32], there.index(start) + 1, len(there))
-    if context != tuple(span[name] for name in ("prefix", "suffix", "occurrence", "occurrences")):
-        codes.add("span.context.mismatch")
-    return codes
+    same = text[start:end] == exact
+    there = [at for at in range(len(text)) if text[at : at + len(exact)] == exact]
+    counted = not same or (there.index(start) + 1, len(there)) == (span["occurrence"], span["occurrences"])
+    around = (text[max(0, start - 32) : start], text[end : end + 32]) == (span["prefix"], span["suffix"])
+    codes = set() if same else {"span.exact.mismatch"}
+    return codes if around and counted else codes | {"span.context.mismatch"}
 
 
 class World(NamedTuple):

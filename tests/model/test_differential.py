@@ -166,8 +166,12 @@ def differ(changes: Any, target: str, harm: Any, now: str, project: Any, provide
         world.seal()
     for where, action, pick in changes:
         mutate(world, values, where, action, pick)
-    if not late:
-        world.seal()
+    try:
+        if not late:
+            world.seal()
+        subject = kit.wire(world.prompt)
+    except ParseError:  # an integer that canonical JSON does not write
+        return
     for index, kind in harm:
         name = sorted(world.objects)[index % len(world.objects)]
         data = world.objects.pop(name)
@@ -178,7 +182,7 @@ def differ(changes: Any, target: str, harm: Any, now: str, project: Any, provide
     except CapsuleError:
         policy = None
     provider = provider if policy is not None else None
-    quick, obvious = both(kit.wire(world.prompt), world.objects, now, project, policy, provider)
+    quick, obvious = both(subject, world.objects, now, project, policy, provider)
 
     assert quick == obvious
     SEEN.update(quick[1] or {"nothing"})

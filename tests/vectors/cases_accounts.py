@@ -56,6 +56,12 @@ def cases() -> Iterator[Vector]:
             "a constraint both kept and omitted",
         ),
         (
+            "constraint-like-a-span",
+            put("prompt/constraints/0/id", kept),
+            ("omission.unaccounted",),
+            "a constraint under the id of a kept span",
+        ),
+        (
             "two-reasons",
             both(
                 lambda world: world.prompt["omissions"].insert(1, omission(tank, "budget.limit", 7)),

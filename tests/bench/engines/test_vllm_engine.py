@@ -68,6 +68,14 @@ def test_no_telemetry_no_hub_one_process(engine_spec: Callable[..., EngineSpec])
     assert environment["PYTHONPATH"].endswith(":/mine")
 
 
+def test_threads_sleep_at_barriers_unless_the_user_says_otherwise(
+    engine_spec: Callable[..., EngineSpec],
+) -> None:
+    assert engine_environment(engine_spec(), {})["OMP_WAIT_POLICY"] == "passive"
+    assert engine_environment(engine_spec(), {"OMP_WAIT_POLICY": "active"})["OMP_WAIT_POLICY"] == "active"
+    assert "OMP_WAIT_POLICY" not in engine_environment(engine_spec(device="cuda"), {})
+
+
 @pytest.mark.parametrize(("key", "value"), [("retention", "some"), ("device", "tpu")])
 def test_an_unknown_setting_names_the_known_ones(engine_start: Start, key: str, value: str) -> None:
     with pytest.raises(EngineError, match=f"engine.{key}: expected one of .*, found '{value}'"):

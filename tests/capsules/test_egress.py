@@ -1,0 +1,288 @@
+"""The one way out: what is minted, what it pins, what is decided again; refusals hold no content."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+import threading
+from typing import Any
+
+import pytest
+
+from capsules.clock import ClockError, Watch
+from capsules.codec import digest_of, preimage
+from capsules.content_id import content_id
+from capsules.decision import DecisionRecord, DeniedError
+from capsules.delivery import TransportError
+from capsules.egress import AuthorizedRequest, Outgoing, authorize, exempt, release, send
+from capsules.timestamp import parse_time
+
+OPENS, ENDS = parse_time("2024-01-01T00:00:00Z"), parse_time("2025-01-01T00:00:00Z")
+STALE = parse_time("2024-07-01T00:00:00Z")  # the kit's evidence, policy hard
+
+
+# ---- what is allowed, and what it pins
+
+
+def test_what_is_allowed_is_sent_as_it_was_pinned(routing: Any) -> None:
+    endpoint = "https://llm.example/v1"
+    s = routing.scene([routing.provider("cloud", endpoint=endpoint)])
+    transport = routing.Loopback()
+
+    made = authorize(s.ask("cloud"), s.gate)
+    reply = send(made.require(), s.body, transport, s.clock)
+
+    assert reply == "ok"
+    (sent,) = transport.sent
+    assert (sent.provider, sent.endpoint, sent.body) == ("cloud", endpoint, s.body)
+    assert (sent.decision, sent.sent_at) == (made.id, routing.NOW)
+    assert made.evaluated
+
+
+def test_the_id_of_a_decision_is_that_of_everything_it_was_made_from(routing: Any) -> None:
+    s = routing.scene()
+    made = authorize(s.ask(), s.gate)
+
+    assert made.id == digest_of(made.record) == content_id(preimage(made.record))
+    assert made.record == DecisionRecord(
+        schema_id="decision/1",
+        policy=digest_of(s.policy),
+        capsule=s.capsule,
+        body=content_id(s.body),
+        provider="local",
+        endpoint=None,
+        operation="generate",
+        project="demo",
+        levels=("public", "internal"),
+        route=(),
+        now=routing.kit.NOW,
+        refusals=(),
+        exemption=None,
+    )
+    again = authorize(s.ask(), s.gate)
+    assert again.id == made.id
+    s.clock.at += 1
+    assert authorize(s.ask(), s.gate).id != made.id
+    assert authorize(s.ask(level="internal"), s.gate).record.levels == ("public", "internal")
+
+
+def test_without_evidence_there_is_no_level_and_with_a_snippet_there_is_its_own(routing: Any) -> None:
+    def no_evidence(world: Any) -> None:
+        world.prompt |= {"surface_snippet": None, "candidates": {"items": 6, "tokens": 120}}
+        world.seal = lambda: None
+
+    s = routing.scene(edit=no_evidence)
+    made = authorize(s.ask(), s.gate)
+    assert routing.codes(made) == ()
+    assert made.record.levels == ()
+
+    high = routing.scene(edit=lambda w: w.prompt["surface_snippet"].update(level="internal"))
+    assert authorize(high.ask(), high.gate).record.levels == ("public", "internal")
+
+
+# ---- minting
+
+
+def forged(made: AuthorizedRequest, **changes: Any) -> AuthorizedRequest:
+    fields = {"decision": made.decision, "record": made.record, "issued_at": 0, "rule": made.rule}
+    return AuthorizedRequest(**(fields | {"mint": object()} | changes))
+
+
+def test_nothing_else_makes_a_request(routing: Any) -> None:
+    s = routing.scene()
+    made = authorize(s.ask(), s.gate).require()
+
+    for mint in (None, object(), True, made.rule):
+        with pytest.raises(TypeError, match="only a decision makes a AuthorizedRequest"):
+            forged(made, mint=mint)
+    with pytest.raises(TypeError, match="only a decision makes a Outgoing"):
+        Outgoing(decision="", provider="local", endpoint=None, body=b"", sent_at=0, mint=None)
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'mint'"):
+        AuthorizedRequest(decision="", record=made.record, issued_at=0, rule=made.rule)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("kind", ["request", "outgoing"])
+def test_what_was_minted_cannot_be_copied_stored_or_altered(routing: Any, kind: str) -> None:
+    s = routing.scene()
+    minted = authorize(s.ask(), s.gate).require() if kind == "request" else s.outgoing()
+
+    for act in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot be copied or stored"):
+            act(minted)
+    with pytest.raises(ValueError, match="InitVar 'mint' must be specified"):
+        dataclasses.replace(minted, decision="b3:" + "0" * 64)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        minted.decision = ""  # type: ignore[misc]
+
+
+def test_a_stand_in_is_refused_before_anything_is_sent(routing: Any) -> None:
+    s = routing.scene()
+    made = authorize(s.ask(), s.gate).require()
+    transport = routing.Loopback()
+
+    class Cousin(AuthorizedRequest):
+        def __post_init__(self, mint: object) -> None:
+            pass
+
+    cousin = Cousin(decision=made.decision, record=made.record, issued_at=0, rule=made.rule, mint=None)
+    for stand_in in (cousin, made.record, s.ask(), None, "b3:"):
+        with pytest.raises(TypeError, match="expected an AuthorizedRequest"):
+            send(stand_in, s.body, transport, s.clock)  # type: ignore[arg-type]
+    assert transport.sent == []
+
+
+def test_a_record_that_was_changed_by_force_no_longer_has_its_id(routing: Any) -> None:
+    s = routing.scene(
+        [routing.provider("local"), routing.provider("cloud", endpoint="https://other.example")]
+    )
+    made = authorize(s.ask(), s.gate).require()
+    object.__setattr__(made.record, "endpoint", "https://other.example")
+
+    with pytest.raises(DeniedError, match=r"bytes\.digest\.mismatch"):
+        release(made, s.body, s.clock)
+
+
+def test_other_bytes_than_those_asked_for_stay_here(routing: Any) -> None:
+    s = routing.scene()
+    transport = routing.Loopback()
+    for body in (b"", s.body + b" ", s.body[:-1]):
+        with pytest.raises(DeniedError) as caught:
+            send(authorize(s.ask(), s.gate).require(), body, transport, s.clock)
+        assert caught.value.codes == ("bytes.digest.mismatch",)
+    assert transport.sent == []
+
+
+# ---- once
+
+
+def test_a_request_is_good_for_one_attempt_even_a_failed_one(routing: Any) -> None:
+    s = routing.scene()
+    transport = routing.Loopback("provider.timeout")
+    request = authorize(s.ask(), s.gate).require()
+
+    with pytest.raises(TransportError):
+        send(request, s.body, transport, s.clock)
+    with pytest.raises(DeniedError) as caught:
+        send(request, s.body, transport, s.clock)
+
+    assert caught.value.codes == ("decision.spent",)
+    assert len(transport.sent) == 1
+
+
+def test_of_many_threads_one_sends(routing: Any) -> None:
+    s = routing.scene()
+    request = authorize(s.ask(), s.gate).require()
+    transport, denied, start = routing.Loopback(), [], threading.Barrier(8)
+
+    def attempt() -> None:
+        start.wait()
+        try:
+            send(request, s.body, transport, s.clock)
+        except DeniedError as error:
+            denied.append(error.code)
+
+    threads = [threading.Thread(target=attempt) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert (len(transport.sent), denied) == (1, ["decision.spent"] * 7)
+
+
+# ---- time: threats 8, 9, 10
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        (OPENS - 1, ("authority.not_yet_valid",)),
+        (OPENS, ()),
+        (OPENS + 1, ()),
+        (ENDS - 1, ()),
+        (ENDS, ("authority.expired",)),
+        (ENDS + 1, ("authority.expired",)),
+    ],
+)
+def test_validity_is_half_open_at_the_decision_and_at_the_send(
+    routing: Any, now: int, expected: tuple[str, ...]
+) -> None:
+    def ageless(world: Any) -> None:
+        world.public["freshness"]["expires_at"] = world.internal["freshness"]["expires_at"] = None
+
+    s = routing.scene(edit=ageless)
+    request = authorize(s.ask(), s.gate).require()
+    s.clock.at = now
+    assert routing.codes(authorize(s.ask(), s.gate)) == expected
+
+    if now < routing.NOW:  # the request was made in June
+        expected = ("clock.rollback",)
+    try:
+        found: tuple[str, ...] = release(request, s.body, s.clock) and ()
+    except DeniedError as error:
+        found = error.codes
+    assert found == expected
+
+
+@pytest.mark.parametrize("rule", ["hard", "soft"])
+@pytest.mark.parametrize("now", [STALE - 1, STALE, STALE + 1])
+def test_evidence_that_grows_old_between_check_and_send_stays(routing: Any, rule: str, now: int) -> None:
+    def ages(world: Any) -> None:
+        world.internal["freshness"].update(policy=rule)
+        world.public["freshness"].update(expires_at=None)
+
+    s = routing.scene(edit=ages)
+    request = authorize(s.ask(), s.gate).require()
+    s.clock.at = now
+
+    if rule == "hard" and now >= STALE:
+        with pytest.raises(DeniedError, match=r"^freshness\.expired"):
+            release(request, s.body, s.clock)
+    else:
+        assert release(request, s.body, s.clock).sent_at == now
+
+
+def test_what_expires_between_check_and_send_is_not_sent(routing: Any) -> None:
+    s = routing.scene(authority={"expires_at": "2024-06-01T12:00:01Z"})
+    s.clock.step = 1  # one second from the decision to the send
+    transport = routing.Loopback()
+
+    with pytest.raises(DeniedError) as caught:
+        send(authorize(s.ask(), s.gate).require(), s.body, transport, s.clock)
+
+    assert caught.value.codes == ("authority.expired",)
+    assert transport.sent == []
+
+
+def test_a_clock_that_goes_back_denies_and_what_had_expired_stays_expired(routing: Any) -> None:
+    s = routing.scene()
+    request = authorize(s.ask(), s.gate).require()
+    s.clock.at -= 1
+    with pytest.raises(DeniedError) as caught:
+        release(request, s.body, s.clock)
+    assert caught.value.codes == ("clock.rollback",)
+    assert caught.value.evaluated
+
+
+def test_a_watch_refuses_to_go_back_over_a_whole_run(routing: Any) -> None:
+    s = routing.scene()
+    watch = Watch(s.clock, routing.NOW)
+    gate = dataclasses.replace(s.gate, clock=watch)
+    assert routing.codes(authorize(s.ask(), gate)) == ()
+    s.clock.at += 60
+    request = authorize(s.ask(), gate).require()
+    s.clock.at -= 1
+
+    assert routing.codes(authorize(s.ask(), gate)) == ("clock.rollback",)
+    assert routing.codes(exempt(s.ask(capsule=None), gate)) == ("clock.rollback",)
+    with pytest.raises(DeniedError, match=r"^clock\.rollback"):
+        release(request, s.body, watch)
+    with pytest.raises(
+        ClockError, match="expected 2024-06-01T12:01:00Z or later, found 2024-06-01T12:00:59Z"
+    ):
+        watch()
+    s.clock.at += 1
+    assert watch() == routing.NOW + 60
+    with pytest.raises(ClockError):
+        Watch(s.clock, routing.NOW + 61)()

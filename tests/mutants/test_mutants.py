@@ -1,0 +1,107 @@
+"""The test of the tests: seeded faults, each of which must make some test fail.
+
+`mutants.toml` lists them. A copy of the repository gets one fault at a time and a narrow set of tests
+is run on it. What survives shows a promise that no test keeps.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MUTANTS: list[dict[str, str]] = tomllib.loads(Path(__file__).with_name("mutants.toml").read_text())["mutant"]
+CAPSULES, STORE, VECTORS = "tests/capsules", "tests/capsules/store", "tests/vectors/test_vectors.py"
+SUITES: dict[str, list[str]] = {
+    "vectors": [VECTORS, "-k", "says_what"],
+    "digests": [VECTORS, "-k", "says_what or recipes"],
+    "spans": [f"{CAPSULES}/test_span.py", f"{CAPSULES}/validation"],
+    "ids": [f"{CAPSULES}/test_content_id.py", f"{STORE}/test_disk_store.py"],
+    "policy": [f"{CAPSULES}/test_policy.py"],
+    "report": [f"{CAPSULES}/test_report.py"],
+    "cli": [f"{CAPSULES}/test_cli.py"],
+    "store": [f"{STORE}/test_disk_store.py"],
+    "refs": [f"{STORE}/test_refs.py"],
+    "crash": [f"{STORE}/test_crash.py"],
+    "faults": [f"{STORE}/test_faults.py"],
+}
+SECONDS = 300  # a test that hangs on a fault has noticed it
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A copy of what the suites need, each of which passes there as long as there is no fault."""
+    root = tmp_path_factory.mktemp("mutants")
+    for part in ("capsules", "tests"):
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", "mutants"))
+    shutil.copy(ROOT / "pyproject.toml", root)
+    assert run(root, ["-c", "import capsules; print(capsules.__file__)"]).stdout.startswith(
+        str(root).encode()
+    )
+    for suite in sorted({mutant["suite"] for mutant in MUTANTS}):
+        assert pytest_on(root, SUITES[suite]) == 0, f"{suite} fails without any fault"
+    return root
+
+
+def run(root: Path, argv: list[str]) -> subprocess.CompletedProcess[bytes]:
+    # A cache of its own for every run: one by time and size could keep the bytecode of the healthy file.
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONPATH": str(root)}
+        return subprocess.run(
+            [sys.executable, *argv],
+            cwd=root,
+            env=environment,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+
+
+def pytest_on(root: Path, suite: list[str]) -> int:
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-m", "not soak"]
+    return run(root, ["-m", "pytest", *options, *suite]).returncode
+
+
+def name_of(mutant: dict[str, str]) -> str:
+    return mutant["name"].replace(" ", "-")
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=name_of)
+def test_the_fault_can_be_made(mutant: dict[str, str]) -> None:
+    text = (ROOT / "capsules" / mutant["file"]).read_text()
+
+    assert text.count(mutant["old"]) == 1, f"{mutant['file']} has changed: renew the fault"
+    assert mutant["old"] != mutant["new"]
+    assert mutant["suite"] in SUITES
+    compile(text.replace(mutant["old"], mutant["new"]), mutant["file"], "exec")
+
+
+def test_there_are_enough_and_each_is_another() -> None:
+    assert len(MUTANTS) >= 50
+    assert len({mutant["name"] for mutant in MUTANTS}) == len(MUTANTS)
+    assert len({(mutant["file"], mutant["old"], mutant["new"]) for mutant in MUTANTS}) == len(MUTANTS)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("mutant", MUTANTS, ids=name_of)
+def test_the_fault_is_noticed(copy: Any, mutant: dict[str, str]) -> None:
+    path = copy / "capsules" / mutant["file"]
+    healthy = path.read_text()
+    path.write_text(healthy.replace(mutant["old"], mutant["new"]))
+    try:
+        status = pytest_on(copy, SUITES[mutant["suite"]])
+    except subprocess.TimeoutExpired:
+        status = 1
+    finally:
+        path.write_text(healthy)
+
+    assert status == 1, f"survived: {mutant['name']} ({mutant['file']}, pytest exit {status})"
