@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -101,6 +102,11 @@ def field_paths(cls: type[Record]) -> tuple[str, ...]:
     return tuple(paths)
 
 
+@cache
+def _known_paths(subject: str) -> frozenset[str]:
+    return frozenset(field_paths(SUBJECTS[subject]))
+
+
 def is_protected(subject: str, path: str) -> bool:
     """Whether ignoring a path would ignore something that may never be ignored."""
     return any(
@@ -127,7 +133,7 @@ class EquivalenceContract(Record):
 
     @law("subject", "ignores")
     def _ignores_known_fields(self) -> Iterator[Problem]:
-        known = field_paths(SUBJECTS[self.subject])
+        known = _known_paths(self.subject)
         for index, path in enumerate(self.ignores):
             at = f"/ignores/{index}"
             if path not in known:

@@ -4,7 +4,7 @@
   out (terms, hops, a user's list) is not decided here. A place that exists meets every need.
 * Smallest is exact: fewest tokens, then fewest spans, then the first ids in order. No other choice of the
   candidates meets all needs in fewer tokens; at most 12 needs keep that affordable.
-* A place has an identity of its own, made of the object, the needs and the spans. Capsules do not contain it
+* A place has an identity of its own, made of object, needs, spans and label. Capsules do not contain it
   and it contains no capsule, so one place can serve several capsules.
 * Its label is the join of its spans: a place names private spans by digest.
 """

@@ -31,14 +31,30 @@ def capsule_data() -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
-def routing() -> ModuleType:
-    """``tests/routing.py``: scenes for the tests of routing (test modules cannot import each other)."""
-    path = Path(__file__).parent / "routing.py"
-    spec = importlib.util.spec_from_file_location("routing", path)
+def _load(name: str) -> ModuleType:
+    """A module beside this one (with import-mode=importlib test modules cannot import each other)."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["routing"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session")
+def routing() -> ModuleType:
+    """``tests/routing.py``: scenes for the tests of routing."""
+    return _load("routing")
+
+
+@pytest.fixture(scope="session")
+def space() -> ModuleType:
+    """``tests/policy_space.py``: the decision space of the policy."""
+    return _load("policy_space")
+
+
+@pytest.fixture(scope="session")
+def loopback() -> ModuleType:
+    """``tests/loopback.py``: providers on 127.0.0.1."""
+    return _load("loopback")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -78,6 +78,10 @@ class Scene:
     @property
     def gate(self) -> Gate:
         return Gate(policy=self.policy, store=self.store, clock=self.clock)
+
+    def at(self, seconds: int) -> Scene:
+        """The same at another time, with a clock of its own."""
+        return replace(self, clock=Hands(seconds))
 
     def ask(self, provider: str = "local", **changes: Any) -> Ask:
         """Wants to send the body to a provider."""

@@ -149,7 +149,8 @@ def test_a_stored_config_with_another_shape_is_refused() -> None:
 def test_config_files_of_ones_own_are_found_beside_the_shipped_ones(tmp_path: Path) -> None:
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "mine.yaml").write_text(
-        "# @package _global_\ndefaults:\n  - /arm@arms.capsule: capsule\n  - _self_\nexperiment: mine\nseed: 7\n"
+        "# @package _global_\ndefaults:\n  - /arm@arms.capsule: capsule\n  - _self_\n"
+        "experiment: mine\nseed: 7\n"
     )
     spec = to_spec(compose_config([f"hydra.searchpath=[file://{tmp_path}]", "experiment=mine"]))
     assert (spec.experiment, spec.seed, [arm.arm_id for arm in spec.arms]) == ("mine", 7, ["capsule"])

@@ -79,14 +79,14 @@ def test_a_need_that_nobody_meets_is_named_and_there_is_no_place() -> None:
     assert find_place(QUESTION, "a", []).report.unmet == ("a",)
 
 
-def test_the_identity_is_of_object_needs_and_spans_alone() -> None:
+def test_the_identity_is_of_object_needs_spans_and_label_alone() -> None:
     offers = [candidate(1, 9, "ab"), candidate(2, 5, "a"), candidate(3, 3, "b")]
     found = find_place(QUESTION, "ab", offers)
     assert found.place is not None
     assert found.report.place_id == found.place.digest == digest_of(found.place.record)
     assert read_stored(preimage(found.place.record), Place) == found.place.record
     same = find_place(
-        QUESTION, ["b", "a", "b"], [replace(each, tokens=each.tokens + 1) for each in reversed(offers)]
+        QUESTION, ["b", "a", "b"], [replace(each, tokens=2 * each.tokens) for each in reversed(offers)]
     )
     assert same.report.place_id == found.report.place_id
     others = [

@@ -202,7 +202,7 @@ def test_any_change_gets_the_same_verdict_from_both() -> None:
 
 @pytest.mark.soak
 def test_twenty_thousand_changes_get_the_same_verdict_from_both() -> None:
-    differ_often(20_000, 33)
+    differ_often(20_000, 30)
 
 
 @settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))

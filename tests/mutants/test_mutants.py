@@ -24,6 +24,7 @@ CAPSULES, STORE, VECTORS = "tests/capsules", "tests/capsules/store", "tests/vect
 SUITES: dict[str, list[str]] = {
     "vectors": [VECTORS, "-k", "says_what"],
     "digests": [VECTORS, "-k", "says_what or recipes"],
+    "reader": [f"{CAPSULES}/test_strict_json.py"],
     "spans": [f"{CAPSULES}/test_span.py", f"{CAPSULES}/validation"],
     "ids": [f"{CAPSULES}/test_content_id.py", f"{STORE}/test_disk_store.py"],
     "policy": [f"{CAPSULES}/test_policy.py"],

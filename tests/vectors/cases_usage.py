@@ -31,6 +31,16 @@ def cases() -> Iterator[Vector]:
         now="2024-06-01T12:00:00+02:00",
     )
     yield refused(
+        "usage-now-newline_fail", "a newline after the clock", "time.malformed", "/now", now=f"{kit.NOW}\n"
+    )
+    yield refused(
+        "usage-now-leap-second_fail",
+        "a leap second",
+        "time.malformed",
+        "/now",
+        now="2016-12-31T23:59:60Z",
+    )
+    yield refused(
         "usage-expect_fail", "an expected id in another form", "id.malformed", "/expect", expect="b3:abc"
     )
     yield refused(
