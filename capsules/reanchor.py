@@ -3,8 +3,9 @@
 * A span's *place* is its exact text between its prefix and its suffix (32 code points each; fewer only
   where the old text began or ended). A place agrees if all three stand there, byte for byte.
 * ``kept``: the same offsets agree. ``moved``: they do not, and exactly one other place agrees. Two places are
-  one too many: a span is never moved by choosing. ``changed``: the old offsets hold something else, and
-  no single place agrees. ``vanished``: the source is gone, or ends before the old offsets do.
+  one too many: a span is never moved by choosing. ``vanished``: the source is gone, or it ends before the old
+  offsets do and holds the text nowhere. ``changed``: all else; the old offsets hold something else, or
+  the text stands in another context.
 * Spans that would overlap where they stand now cannot both be meant: one of them counts as changed.
 * Every span of the new source is made anew from its text, so all that it claims is true of it.
 """
@@ -98,7 +99,8 @@ def _place(span: ExactSpan, text: str | None) -> tuple[Fate, int | None, int]:
         return "kept", span.start, len(found)
     if len(found) == 1:
         return "moved", found[0], 1
-    return "vanished" if span.end > len(text) else "changed", None, len(found)
+    gone = span.end > len(text) and span.exact not in text
+    return "vanished" if gone else "changed", None, len(found)
 
 
 def _apart(placed: Mapping[str, ExactSpan], fates: Mapping[str, SpanFate]) -> dict[str, ExactSpan]:

@@ -80,7 +80,7 @@ class Progress:
         while not self.done.wait(1 if self.terminal else 15):
             if self.installing:
                 ready = len(list(self.venv.glob("lib/python*/site-packages/*.dist-info")))
-                self.text = f"installing: {ready} of {self.installing} packages"
+                self.text = f"installing: {min(ready, self.installing)} of {self.installing} packages"
             text = f"  {time.monotonic() - self.began:4.0f} s  {self.text}"
             if self.terminal:
                 print(f"\r{text[:100]:<100}", end="", file=sys.stderr, flush=True)

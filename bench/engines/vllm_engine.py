@@ -154,7 +154,7 @@ def engine_environment(spec: EngineSpec, base: Mapping[str, str]) -> dict[str, s
     if spec.device == "cpu":
         environment["VLLM_CPU_KVCACHE_SPACE"] = str(spec.kv_space_gib)
         # Threads that spin at barriers make a step 10 to 20 times slower as soon as anything else runs on the
-        # same cores; sleeping there is about as fast on a quiet machine.
+        # same cores. Sleeping there costs about 6 % on a machine of one's own.
         environment.setdefault("OMP_WAIT_POLICY", "passive")
     return environment | dict(spec.env)
 

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from capsules.clock import ClockError, Watch
-from capsules.codec import digest_of, preimage
+from capsules.codec import digest_of, from_value, preimage
 from capsules.content_id import content_id
-from capsules.decision import DecisionRecord, DeniedError
+from capsules.decision import DecisionRecord, DeniedError, facts_of
 from capsules.delivery import TransportError
 from capsules.egress import AuthorizedRequest, Outgoing, authorize, exempt, release, send
+from capsules.evidence import EvidenceCapsule
+from capsules.prompt import PromptCapsule
 from capsules.timestamp import parse_time
 
 OPENS, ENDS = parse_time("2024-01-01T00:00:00Z"), parse_time("2025-01-01T00:00:00Z")
@@ -77,8 +79,30 @@ def test_without_evidence_there_is_no_level_and_with_a_snippet_there_is_its_own(
     assert routing.codes(made) == ()
     assert made.record.levels == ()
 
-    high = routing.scene(edit=lambda w: w.prompt["surface_snippet"].update(level="internal"))
-    assert authorize(high.ask(), high.gate).record.levels == ("public", "internal")
+    high = routing.scene(
+        [routing.provider("local", "restricted")],
+        edit=lambda w: w.prompt["surface_snippet"].update(level="restricted"),
+        authority={"max_level": "restricted"},
+    )
+    assert authorize(high.ask(), high.gate).record.levels == ("public", "internal", "restricted")
+
+
+def test_the_facts_of_a_capsule_are_its_ids_levels_projects_and_times(routing: Any) -> None:
+    kit = routing.kit
+    world = kit.World().seal()
+    prompt = from_value(PromptCapsule, world.prompt)
+    evidence = [from_value(EvidenceCapsule, value) for value in (world.public, world.internal)]
+
+    facts = facts_of(content_id(b"capsule"), prompt, evidence)
+
+    assert facts.ids == {
+        content_id(b"capsule"),
+        *(ref.id for ref in prompt.evidence_capsule_refs),
+        *kit.IDS.values(),
+    }
+    assert facts.schemas == {"prompt-capsule/1", "evidence-capsule/1"}
+    assert (facts.projects, facts.levels) == ({"demo"}, ("public", "internal"))
+    assert (facts.not_before, facts.expires_at, facts.stale_at) == (OPENS, ENDS, STALE)
 
 
 # ---- minting

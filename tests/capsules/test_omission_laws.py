@@ -71,7 +71,7 @@ def accounts(
     kept: Sequence[int] = (0, 1),
     omissions: Sequence[Omission] | None = None,
     candidates: Sequence[CandidateItem] = CANDIDATES,
-    totals: Candidates = Candidates(items=8, tokens=40),
+    totals: Candidates | None = None,
 ) -> Accounts:
     gone = (omission(2), omission(3), DENIED) if omissions is None else tuple(omissions)
     evidence = EvidenceCapsule(
@@ -124,7 +124,7 @@ def accounts(
             evidence_limit=1024,
             protected=("constraints",),
         ),
-        candidates=totals,
+        candidates=totals or Candidates(items=8, tokens=40),
         omissions=tuple(sorted(gone, key=lambda o: (o.stage, o.reason, o.item or ""))),
         rewrites=(),
     )

@@ -69,14 +69,13 @@ class TestElided:
         assert verdict(source, "It isn't so ... is not so there", normalization="text/1").match == "absent"
 
     def test_a_piece_never_ends_inside_a_character(self) -> None:
-        source = "the o\ufb03ces of the \ufb01rm and the offices"
-        found = verdict(source, "of the \ufb01rm ... the offi", normalization="compat/1")
+        source, quote = "see the o\ufb03ces by the sea", "see the off ... by the sea"
+        assert verdict(source, quote, normalization="compat/1").match == "absent"
+        found = verdict(f"{source}, see the offices by the sea", quote, normalization="compat/1")
         assert found.pieces is not None
-        assert (found.pieces[1].start, found.pieces[1].end) == (25, 33)
-        assert (
-            verdict("the \ufb01rm o\ufb03ces", "the firm o ... ces of it", normalization="compat/1").match
-            == "absent"
-        )
+        assert [(piece.start, piece.end) for piece in found.pieces] == [(26, 37), (42, 52)]
+        whole = verdict(source, "see the offi ... by the sea", normalization="compat/1")
+        assert whole.match == "elided"
 
     def test_claims_and_context(self) -> None:
         quote = "One two three ... eight nine ten"

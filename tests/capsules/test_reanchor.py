@@ -93,7 +93,10 @@ def test_what_stands_33_code_points_away_is_no_context() -> None:
 def test_context_that_an_end_of_the_text_cut_short_is_compared_as_far_as_it_went() -> None:
     assert anchor("exact", [(0, 5)], "exact, and more") == [("kept", "0-5", 1)]
     assert anchor("exact", [(0, 5)], "more than exact") == [("moved", "10-15", 1)]
-    assert anchor("ab exact", [(3, 8)], "exact") == [("vanished", None, 0)]
+    assert anchor("ab exact", [(3, 8)], "exact") == [
+        ("changed", None, 0)
+    ]  # its text is there, not its context
+    assert anchor("ab exact", [(3, 8)], "exac") == [("vanished", None, 0)]
     assert anchor("ab exact", [(3, 8)], "xb exact") == [("changed", None, 0)]
 
 

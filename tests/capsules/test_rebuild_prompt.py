@@ -347,6 +347,27 @@ def test_a_protected_snippet_is_not_dropped(world: World) -> None:
     valid(world.with_prompt(surface_snippet=None).rebuild(changes), changes)
 
 
+def test_a_snippet_leaves_with_any_of_the_spans_that_it_derives_from(world: World) -> None:
+    both = SurfaceSnippet(
+        text="On baths and logs.",
+        derived_from=(name(BATH_ID, "Nickel"), name(LOG_ID, "Its last")),
+        level="internal",
+    )
+    before = world.with_prompt(surface_snippet=both)
+    changes = edit(LOG_ID, "Its last page", "Its first page")
+    found = before.rebuild(changes)
+    valid(found, changes)
+    assert found.prompt is not None
+    assert (found.prompt.record.surface_snippet, found.report.snippet) == (None, True)
+    kept = before.rebuild({LOG_ID: f"{LOG} More.".encode()})
+    assert kept.prompt is not None
+    assert kept.report.snippet is False
+    snippet = kept.prompt.record.surface_snippet
+    assert snippet is not None
+    assert snippet.derived_from[0] == both.derived_from[0]
+    assert len(snippet.derived_from) == 2
+
+
 def limited(world: World, **limits: int) -> World:
     return world.with_prompt(token_budget=replace(world.prompt.token_budget, **limits))
 

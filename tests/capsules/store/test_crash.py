@@ -47,6 +47,22 @@ def second_handle(fs: Any, log: Log) -> None:
     log.put(DiskStore("/store", fs), A, B)
 
 
+def copied_in(fs: Any, log: Log) -> None:
+    """Another program (cp, git) brought the object and flushed nothing."""
+    store = DiskStore("/store", fs)
+    log.put(store, B)
+    at = fs.open_base("/")
+    for name in ("store", "objects", "b3"):
+        at = fs.open_dir(name, at)
+    digest = content_id(A)[3:]
+    fs.make_dir(digest[:2], at)
+    fd = fs.create(digest[2:], fs.open_dir(digest[:2], at))
+    rest = memoryview(A)
+    while rest:
+        rest = rest[fs.write(fd, rest) :]
+    log.put(store, A)
+
+
 def quarantine_name(expected: bytes, found: bytes) -> str:
     return f"store/quarantine/{content_id(expected)[3:]}.{content_id(found)[3:]}"
 
@@ -89,7 +105,14 @@ def refs(fs: Any, log: Log) -> None:
     log.version = 2
 
 
-SCENARIOS: tuple[Callable[[Any, Log], None], ...] = (fresh, second_handle, heal, read_corrupt, refs)
+SCENARIOS: tuple[Callable[[Any, Log], None], ...] = (
+    fresh,
+    second_handle,
+    copied_in,
+    heal,
+    read_corrupt,
+    refs,
+)
 
 
 def holds(state: Any, log: Log) -> bool:

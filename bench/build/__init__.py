@@ -1,0 +1,1 @@
+"""Builders: from a sample without gold to the prompt that is sent."""

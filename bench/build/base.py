@@ -1,0 +1,122 @@
+"""The public builder interface: ``Builder = Callable[[SampleInput, BuildContext], BuiltPrompt]``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bench.specs import ArmSpec
+from capsules.evidence import EvidenceCapsule
+from capsules.prompt import PromptCapsule
+from capsules.tokenizer import Tokenizer
+from tasks.base import Gold, Sample, SampleInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildContext:
+    """What a builder may use besides the sample.
+
+    Attributes:
+        arm: The arm's factors.
+        tokenizer: Counts and encodes; the target model's.
+        examples: Few-shot samples, never evaluated, the same for every sample of the task.
+        gold: ``None`` but for the arms ``gold`` and ``oracle`` (upper bounds).
+    """
+
+    arm: ArmSpec
+    tokenizer: Tokenizer
+    examples: tuple[Sample, ...]
+    gold: Gold | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A consecutive part of the sent ids and what it stands for.
+
+    Attributes:
+        kind: ``bos`` · ``prefix`` (stable section) · ``header`` (fences, source headers) ·
+            ``item`` (evidence) · ``tail`` (question, contract) · ``volatile`` (naive_volatile's
+            head) · ``joined`` (a naive prompt, tokenized as one string).
+        n: Number of token ids.
+        ref: Constraint id or span_id; ``None`` where there is none.
+    """
+
+    kind: str
+    n: int
+    ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownSource:
+    """What the prompt shows under one citation number.
+
+    Attributes:
+        number: The number in the header, from 1.
+        doc_id: The task's name of the document.
+        source: ContentId of the document's raw bytes.
+        ranges: Shown half-open code-point ranges of the raw text, in prompt order.
+    """
+
+    number: int
+    doc_id: str
+    source: str
+    ranges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageItems:
+    """Items left after one stage (``candidates``, ``retrieval``, ``selection``, ``compression``, ``budget``)."""
+
+    stage: str
+    items: tuple[str, ...]  # span_ids, sorted by (source order in the sample, start)
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltPrompt:
+    """A prompt ready to send, with everything that scoring and accounting need.
+
+    Attributes:
+        ids: Token ids to send, exactly one leading BOS where the tokenizer has one.
+        stable_ids: The task's stable prefix: the leading ids that every sample of the arm
+            shares by construction (what ``primed`` sends first); empty where there is none.
+        pieces: Cover ``ids`` without gaps: ``sum(p.n) == len(ids)``.
+        shown: The numbered sources that an answer may cite.
+        stages: Items after each stage, in order; the first is ``candidates``.
+        silent_omissions: Items dropped that no record names (naive arms: every candidate item
+            of the sample that is not shown; capsule arms: 0 by law).
+        silent_tokens: Their tokens.
+        prompt, evidence: The sealed capsules; ``None`` and empty for naive arms.
+        sources: Raw texts by ContentId, of every source shown or referred to.
+        level: Join of the levels shown (for the salt and routing).
+        flags: Codes (info or failure) found on the way, e.g. ``render.lossy``.
+        laws: The four omission laws, name -> held; empty for naive arms.
+        compressor_us: Time of the compressor, 0 where none ran.
+    """
+
+    ids: tuple[int, ...]
+    stable_ids: tuple[int, ...]
+    pieces: tuple[Piece, ...]
+    shown: tuple[ShownSource, ...]
+    stages: tuple[StageItems, ...]
+    silent_omissions: int
+    silent_tokens: int
+    prompt: PromptCapsule | None
+    evidence: tuple[EvidenceCapsule, ...]
+    sources: Mapping[str, str]
+    project: str
+    level: str
+    flags: tuple[str, ...] = ()
+    laws: Mapping[str, bool] = field(default_factory=dict)
+    compressor_us: int = 0
+
+
+Builder = Callable[[SampleInput, BuildContext], BuiltPrompt]
+
+
+class BuildError(Exception):
+    """No prompt can be built for the sample (e.g. the fixed parts do not fit); carries a code."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code

@@ -1,0 +1,228 @@
+"""The capsule builder: from a sample without gold to sealed capsules and the ids that are sent.
+
+    candidates -> visibility, freshness, quotability, duplicates -> retrieval -> selection
+    -> compression -> budget -> seal -> render -> tokenize -> laws
+
+Rules that this module owns:
+
+* ``evidence_limit`` bounds what the evidence block costs: item ids and header ids together, on the
+  final ids. Over it, items go whole: later rank before earlier, larger start before smaller. A
+  required item never goes: if it cannot fit, there is no prompt (``budget.required.unfit``).
+* The window must hold the fixed parts (BOS, prefix, tail), the whole evidence limit and the reserved
+  output; nothing protected is ever shortened (``budget.protected.truncated``).
+* Nothing but the sample, the arm, the tokenizer and the examples enters: the same input gives the
+  same digests in any process. Gold enters only where the arm is an upper bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bench.build import accounting
+from bench.build.base import BuildContext, BuildError, BuiltPrompt
+from bench.build.candidates import Candidates, Item, cut_sources, gather
+from bench.build.chunking import ChunkCache
+from bench.build.examples import Example, fenced, make_example
+from bench.build.narrowing import Narrowed, narrow
+from bench.build.sealing import Kept, seal_evidence, seal_prompt
+from bench.build.templates import instructions
+from capsules import omission_laws
+from capsules.errors import CapsuleError
+from capsules.evidence import EvidenceCapsule
+from capsules.omission_laws import Accounts, CandidateItem
+from capsules.prompt import Constraint, PromptCapsule
+from capsules.rendering import ANSWER_MARK, QUESTION_MARK, Rendered, render
+from capsules.span import ExactSpan, make_span
+from capsules.tokenized import TokenizedPrompt, tokenize
+from capsules.visibility import LEVELS, join_levels
+from tasks.base import SampleInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """A prompt with some items kept: sealed, rendered and tokenized."""
+
+    prompt: PromptCapsule
+    evidence: tuple[EvidenceCapsule, ...]
+    rendered: Rendered
+    tokenized: TokenizedPrompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """What every draft of a build shares."""
+
+    sample: SampleInput
+    ctx: BuildContext
+    constraints: tuple[Constraint, ...]
+    candidates: Candidates
+    counted: list[CandidateItem]
+    narrowed: Narrowed
+    spans: dict[str, ExactSpan]
+
+
+class CapsuleBuilder:
+    """The builder ``capsule``. Holds cut sources and their counts between samples."""
+
+    def __init__(self, cache: ChunkCache | None = None) -> None:
+        self._cache = cache or ChunkCache()
+
+    def __call__(self, sample: SampleInput, ctx: BuildContext) -> BuiltPrompt:
+        """Build the prompt of one sample.
+
+        Raises:
+            BuildError: No prompt can be built; the code says why.
+            RegistryError: The arm names a stage that does not exist.
+        """
+        try:
+            return self._build(sample, ctx)
+        except CapsuleError as error:
+            raise BuildError(error.code, str(error)) from error
+        except UnicodeEncodeError as error:
+            raise BuildError("json.string.surrogate", "expected text, found a lone surrogate") from error
+
+    def _build(self, sample: SampleInput, ctx: BuildContext) -> BuiltPrompt:
+        arm, tokenizer = ctx.arm, ctx.tokenizer
+        examples = usable_examples(sample, ctx)
+        constraints = prefix_constraints(examples, arm.contract.name)
+        sources = cut_sources(sample, arm.retrieval.chunk, tokenizer, self._cache)
+        require_window(sample.question, constraints, ctx)
+        candidates = gather(sample, sources, arm.authority.max_level)
+        narrowed = narrow(sample.question, candidates, sources, arm, ctx.gold)
+        counted = accounting.candidate_items(candidates.named, candidates.denied, constraints, tokenizer)
+        parts = _Parts(
+            sample=sample,
+            ctx=ctx,
+            constraints=constraints,
+            candidates=candidates,
+            counted=counted,
+            narrowed=narrowed,
+            spans={
+                i.item: make_span(i.source, candidates.texts[i.source], i.start, i.end, norm_id="quote/1")
+                for i in narrowed.kept
+            },
+        )
+        kept, draft = _fit(parts)
+        laws = omission_laws.check(
+            Accounts(
+                prompt=draft.prompt,
+                evidence=draft.evidence,
+                candidates=counted,
+                rendered=draft.rendered,
+                tokenized=draft.tokenized,
+                encode=tokenizer.encode,
+            )
+        )
+        return _built(parts, kept, draft, laws, examples)
+
+
+def usable_examples(sample: SampleInput, ctx: BuildContext) -> list[Example]:
+    """The context's examples; the gold source stands first in every second one."""
+    level = ctx.arm.authority.max_level
+    return [make_example(e, i % 2 == 1, sample.project, level) for i, e in enumerate(ctx.examples)]
+
+
+def prefix_constraints(examples: Sequence[Example], contract: str) -> tuple[Constraint, ...]:
+    """The stable prefix: instructions, then examples."""
+    shown = (
+        Constraint(id=f"example-{number}", kind="example", text=fenced(example, contract))
+        for number, example in enumerate(examples, 1)
+    )
+    return (*instructions(contract), *shown)
+
+
+def require_window(question: str, constraints: tuple[Constraint, ...], ctx: BuildContext) -> None:
+    """Refuse a prompt whose protected parts and limits cannot fit its window.
+
+    Raises:
+        BuildError: ``budget.protected.truncated``, naming what is needed and the window.
+    """
+    encode, budget = ctx.tokenizer.encode, ctx.arm.budget
+    tail = len(encode(f"{QUESTION_MARK}{question}\n")) + len(encode(ANSWER_MARK))
+    fixed = (ctx.tokenizer.bos_id is not None) + sum(accounting.constraint_tokens(constraints, encode)) + tail
+    need = fixed + budget.evidence_limit + budget.reserved_output
+    if need > budget.window:
+        raise BuildError(
+            "budget.protected.truncated",
+            f"expected at most {budget.window} tokens (budget.window), found {need}: fixed parts {fixed} + "
+            f"evidence_limit {budget.evidence_limit} + reserved_output {budget.reserved_output}",
+        )
+
+
+def _fit(parts: _Parts) -> tuple[list[Item], _Draft]:
+    """The draft with the most items, dropped in order, whose evidence block fits the limit."""
+    limit, narrowed = parts.ctx.arm.budget.evidence_limit, parts.narrowed
+    ordered = sorted(narrowed.kept, key=lambda i: (narrowed.rank_of(i), i.place, i.start))
+    needed = [item for item in ordered if item.item in narrowed.required]
+    others = [item for item in ordered if item.item not in narrowed.required]
+    dropped = dict(narrowed.dropped)
+    tokens = sum(item.tokens for item in ordered)
+    while True:
+        if tokens <= limit:  # headers cost more, so no draft is needed to see that it cannot fit
+            kept = [*needed, *others]
+            draft = _draft(parts, kept, dropped)
+            found = draft.tokenized.count("item", "header")
+            if found <= limit or not kept:
+                break
+        if not others:
+            raise BuildError(
+                "budget.required.unfit",
+                f"expected required items within evidence_limit {limit}, found {tokens} tokens and headers",
+            )
+        last = others.pop()
+        dropped[last.item] = accounting.BUDGET
+        tokens -= last.tokens
+    if found > limit:
+        raise BuildError(
+            "budget.protected.truncated",
+            f"expected empty fences within evidence_limit {limit}, found {found} tokens",
+        )
+    return kept, draft
+
+
+def _draft(parts: _Parts, kept: Sequence[Item], dropped: dict[str, str]) -> _Draft:
+    sample, arm, tokenizer = parts.sample, parts.ctx.arm, parts.ctx.tokenizer
+    required = parts.narrowed.required
+    evidence = seal_evidence(sample, Kept(items=kept, spans=parts.spans, required=required), arm)
+    reasons = parts.candidates.dropped | dropped
+    gone = accounting.omissions(parts.candidates.named, parts.candidates.denied, reasons)
+    totals = accounting.totals(parts.counted)
+    prompt = seal_prompt(sample, evidence, required, parts.constraints, totals, gone, arm, tokenizer)
+    records = tuple(sealed.record for sealed in evidence)
+    rendered = render(prompt.record, records, parts.candidates.texts)
+    return _Draft(
+        prompt=prompt.record, evidence=records, rendered=rendered, tokenized=tokenize(rendered, tokenizer)
+    )
+
+
+def _built(
+    parts: _Parts, kept: Sequence[Item], draft: _Draft, laws: dict[str, bool], examples: Sequence[Example]
+) -> BuiltPrompt:
+    candidates, narrowed, tokenized = parts.candidates, parts.narrowed, draft.tokenized
+    stable = tokenized.count("bos", "prefix")
+    lossy = any(item.lossy for item in candidates.named) or any(s.lossy for s in tokenized.segments)
+    levels = [e.visibility.level for e in draft.evidence] + [level for e in examples for level in e.levels]
+    return BuiltPrompt(
+        ids=tokenized.ids,
+        stable_ids=tokenized.ids[:stable],
+        pieces=accounting.pieces(tokenized),
+        shown=accounting.shown_sources(draft.rendered.shown, kept),
+        stages=(
+            accounting.stage("candidates", (*candidates.named, *candidates.denied)),
+            accounting.stage("retrieval", narrowed.retrieved),
+            accounting.stage("selection", narrowed.selected),
+            accounting.stage("compression", narrowed.kept),
+            accounting.stage("budget", kept),
+        ),
+        silent_omissions=0,
+        silent_tokens=0,
+        prompt=draft.prompt,
+        evidence=draft.evidence,
+        sources=candidates.texts,
+        project=parts.sample.project,
+        level=join_levels(levels or LEVELS[:1]),
+        flags=("render.lossy",) if lossy else (),
+        laws=laws,
+        compressor_us=narrowed.compressor_us,
+    )
