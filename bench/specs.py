@@ -16,6 +16,8 @@ LAYOUTS = ("capsule", "naive", "naive_volatile")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalSpec:
+    """Which passages are found, and how many of them stay."""
+
     name: str = "bm25"  # registry name or module:attribute
     chunk: str = "paragraph"
     k: int = 8  # chunks kept by the retriever; the rest is retrieval.low_rank
@@ -24,18 +26,24 @@ class RetrievalSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionSpec:
+    """Which of the found passages are worth their tokens."""
+
     name: str = "top_k"
     k: int = 4  # chunks; the rest is selection.not_needed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionSpec:
+    """What shortens the selected evidence, and to which asked share."""
+
     name: str = "none"
     rate_bp: int = 10_000  # asked share of tokens to keep, in basis points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContractSpec:
+    """What an answer must look like."""
+
     name: str = "quote"
     max_quotes: int = 1
     min_chars: int = 1
@@ -43,6 +51,8 @@ class ContractSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetSpec:
+    """Token limits: the window, what is reserved for the answer, and the evidence."""
+
     window: int = 4096
     reserved_output: int = 64
     evidence_limit: int = 1024
@@ -50,6 +60,8 @@ class BudgetSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthoritySpec:
+    """Who may use the capsules of an arm, for what, through whom and when (half-open)."""
+
     principal: str = "bench"
     operations: tuple[str, ...] = ("generate",)
     providers: tuple[str, ...] = ("local",)
@@ -74,6 +86,7 @@ class ArmSpec:
     caches: tuple[str, ...]
 
     def cell_id(self, cache: str) -> str:
+        """The id of this arm in one cache state."""
         return f"{self.arm_id}.{cache}"
 
 
@@ -117,6 +130,8 @@ class EngineSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplingSpec:
+    """How tokens are drawn; greedy by default."""
+
     temperature: str = "0"  # decimal string: floats never enter a digest
     max_tokens: int = 64
     stop: tuple[str, ...] = ("\n",)

@@ -1,0 +1,1 @@
+"""Hydra configuration groups, shipped as a package so that entry points find them."""

@@ -65,7 +65,7 @@ class ShownSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageItems:
-    """Items left after one stage (``candidates``, ``retrieval``, ``selection``, ``compression``, ``budget``)."""
+    """Items left after a stage: ``candidates``, ``retrieval``, ``selection``, ``compression``, ``budget``."""
 
     stage: str
     items: tuple[str, ...]  # span_ids, sorted by (source order in the sample, start)

@@ -66,15 +66,21 @@ class Engine(Protocol):
 
     info: EngineInfo
 
-    def generate(self, requests: Sequence[EngineRequest]) -> list[EngineResult]: ...
+    def generate(self, requests: Sequence[EngineRequest]) -> list[EngineResult]:
+        """Send one wave; a failed request is a result, a lost engine is an :class:`EngineError`."""
+        ...
 
-    def reset_prefix_cache(self) -> bool: ...
+    def reset_prefix_cache(self) -> bool:
+        """Ask the engine to forget its prefix cache; what the engine answered."""
+        ...
 
     def counters(self) -> dict[str, int]:
         """``prefix_queries``, ``prefix_hits``, ``prompt_tokens`` since the start (tokens)."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """End the engine and all its processes; may be called twice."""
+        ...
 
 
 class EngineError(Exception):
