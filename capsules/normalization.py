@@ -154,6 +154,12 @@ class Normalized:
 
     def _fold_all(self) -> str:
         """Normalize piece by piece, noting where the pieces meet."""
+        if self.raw.isascii():
+            text = _fold(self.raw, self._rules)
+            if len(text) == len(self.raw):  # then nothing moved: one piece is enough
+                self._raw_cuts.append(len(text))
+                self._norm_cuts.append(len(text))
+                return self.raw if text == self.raw else text
         text = ""
         waiting: list[str] = []
         norm_end = 0
