@@ -143,12 +143,12 @@ def set_up(engine: str, dev: bool) -> None:
     python = find_python(facts.pythons, engine)
     announce(engine, python)
     began = time.monotonic()
+    STAMP.unlink(missing_ok=True)  # from here on .venv is incomplete, whatever interrupts
     if done.extras and facts.extra not in done.extras:
         shutil.rmtree(VENV)  # the engines are different builds of the same packages
     else:
         wanted |= set(done.extras)
     make_venv(python, facts.pythons)
-    STAMP.unlink(missing_ok=True)
     extras = tuple(sorted(wanted))
     install(engine, extras)
     drop_broken_torchvision()

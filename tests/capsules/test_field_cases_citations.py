@@ -1,4 +1,4 @@
-"""Faults that this field keeps making with citation marks, each by value (family h of the field cases)."""
+"""Faults that this field keeps making with citation marks, each by value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults that this field keeps making with quotes, each by value (family a of the field cases)."""
+"""Faults that this field keeps making with quotes, each by value."""
 
 from __future__ import annotations
 

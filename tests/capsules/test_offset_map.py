@@ -106,6 +106,14 @@ def test_an_unchanged_text_is_not_copied() -> None:
     assert normalize("", "quote/1").text == ""
 
 
+@pytest.mark.parametrize(("norm_id", "changed"), [("text/1", "a\nb\n"), ("quote/1", "a b ")])
+def test_a_text_of_equal_length_maps_place_to_place(norm_id: str, changed: str) -> None:
+    norm = normalize("a\rb\n" * 1000, norm_id)
+    assert norm.text == changed * 1000
+    assert norm.to_raw(1500, 3900) == (1500, 3900, True)
+    assert [norm.to_normalized(position) for position in (0, 1999, 4000)] == [0, 1999, 4000]
+
+
 @pytest.mark.parametrize(
     ("text", "norm_id", "start", "end", "raw"),
     [

@@ -148,6 +148,20 @@ def test_another_or_torn_stamp_sets_up_again(
         complete.set_up("vllm_cpu", dev=False)
 
 
+def test_an_environment_of_another_engine_is_incomplete_before_it_is_removed(
+    complete: types.ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(path: Path) -> None:
+        assert path == complete.VENV
+        assert not complete.STAMP.exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(complete, "find_python", lambda *_: sys.executable)
+    monkeypatch.setitem(complete.ENGINES, "vllm_gpu", complete.ENGINES["vllm_gpu"]._replace(disk_gb=0.0))
+    monkeypatch.setattr(complete.shutil, "rmtree", interrupted)
+    assert complete.main(["--engine", "vllm_gpu"]) == 130
+
+
 def test_only_a_missing_torch_brings_in_the_other_index(
     setup: types.ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
