@@ -9,6 +9,16 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Examples are judged by their result, never by their time; CI draws the same ones each time.
+settings.register_profile(
+    "capsules",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("capsules")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -9,7 +9,7 @@ Rules that this module owns:
   loop back, any other name must be the one that the certificate was verified for.
 * Nothing is followed: every 3xx is ``provider.route.unlisted``, whatever it points to.
 * Nothing is unpacked: the reply is asked for as it is, and an encoded one is malformed. It is read up to a
-  cap, within one deadline for the whole exchange, headers included.
+  cap, within one deadline from the request to the last byte of the reply, headers included.
 * Credentials belong to a provider and go to no other. No error holds what was sent or received.
 """
 
@@ -87,7 +87,7 @@ class HttpTransport:
     """Sends what was released to where the policy says. Holds no state between calls.
 
     Args:
-        timeout_s: Deadline of one exchange, from the connection on; connecting to an address has as long.
+        timeout_s: Deadline of one exchange; connecting to an address and a TLS handshake each have as long.
         max_reply_bytes: Cap of the reply's body.
         path: Appended to the endpoint, such as ``/chat/completions``.
         credentials: Headers by provider id.
@@ -160,8 +160,6 @@ class HttpTransport:
     ) -> HttpReply:
         sock = self._connected(connection, target)
         with _deadline(sock, self._timeout_s):
-            if isinstance(sock, ssl.SSLSocket):
-                sock.do_handshake()
             if not _is_peer(sock, target):
                 raise _failed(UNLISTED, outgoing, "expected the endpoint's host as peer, found another")
             self._post(connection, target, outgoing)
@@ -179,12 +177,12 @@ class HttpTransport:
         return HttpReply(status=response.status, body=body)
 
     def _connected(self, connection: http.client.HTTPConnection, target: _Target) -> socket.socket:
-        """A connected socket, not yet shaken hands over, so that the deadline covers the handshake."""
+        """A connected socket; connecting and the handshake each have the deadline's time of their own."""
         sock = socket.create_connection((target.host, target.port), timeout=self._timeout_s)
         connection.sock = sock  # from here on connection.close() closes it
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if target.scheme == "https":
-            sock = self._tls.wrap_socket(sock, server_hostname=target.host, do_handshake_on_connect=False)
+            sock = self._tls.wrap_socket(sock, server_hostname=target.host)
             connection.sock = sock
         return sock
 

@@ -33,6 +33,7 @@ from capsules.report_json import read_report, report_bytes
 from capsules.validation import Given, validate
 
 VECTORS = Path(__file__).parents[1] / "vectors"
+PACKAGE = str(Path(canonical_bytes.__code__.co_filename).parent)
 NOW = "2024-06-01T12:00:00Z"
 EXACT = ("raw_exact", "norm_exact")
 STORE = DiskStore(VECTORS / "stores" / "main", read_only=True)
@@ -125,7 +126,7 @@ class Coverage:
 
     def __call__(self, frame: FrameType, event: str, arg: object) -> Any:
         code = frame.f_code
-        if "/capsules/" not in code.co_filename:
+        if not code.co_filename.startswith(PACKAGE):
             return None
         before = frame.f_lineno
 

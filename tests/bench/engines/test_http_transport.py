@@ -407,7 +407,7 @@ def test_https_needs_a_certificate_for_the_name(
     assert not (tmp_path / "keys").exists()
 
 
-def test_the_deadline_covers_the_handshake_and_no_plain_text_goes_before_it(
+def test_a_handshake_ends_in_time_and_no_plain_text_goes_before_it(
     server: Callable[..., Any], outgoing: Callable[..., Outgoing], loopback: Any
 ) -> None:
     record = b"\x16\x03\x03\x40\x00" + b"\x02" * 300  # the beginning of a record of 16 KiB
