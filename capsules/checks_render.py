@@ -64,9 +64,12 @@ def _tokenize(case: Case, rendered: Rendered, tokenizer: Tokenizer) -> Tokenized
 
 
 def _check_ids(case: Case, prompt: PromptCapsule, sent: TokenizedPrompt) -> None:
-    lossy = [segment.ref or segment.kind for segment in sent.segments if segment.lossy]
-    for ref in lossy:
-        case.ledger.inform("render.fidelity", case.subject, "render.lossy", ref)
+    places = {each.id: f"/constraints/{index}/text" for index, each in enumerate(prompt.constraints)}
+    lossy = [segment for segment in sent.segments if segment.lossy]
+    for segment in lossy:
+        shown = "/evidence_capsule_refs" if segment.kind == "item" else "/active_object/text"
+        at = places.get(segment.ref or "", shown)
+        case.ledger.inform("render.fidelity", case.subject, "render.lossy", at)
     if not lossy:
         case.ledger.judge("render.fidelity", case.subject, [])
     kept = sum(segment.n for segment in sent.segments if segment.ref is not None)

@@ -137,7 +137,7 @@ def scene(
         policy_changes: Changes to the policy.
     """
     world = kit.World()
-    world.prompt["authority"] |= {"providers": ALL} | (authority or {})
+    world.prompt["authority"] |= {"providers": list(ALL)} | (authority or {})
     if edit is not None:
         edit(world)
     world.seal()

@@ -53,12 +53,13 @@ class LetterTokenizer:
     tokenizer_digest = content_id(b"a tokenizer")
     bos_id: int | None = 0
     control_ids = frozenset({0, 1, 2})
+    lossy_also = ""  # letters that come back as "?"
 
     def encode(self, text: str) -> list[int]:
         return [2 if letter == "\u0007" else ord(letter) + 3 for letter in text]
 
     def decode(self, ids: Sequence[int]) -> str:
-        letters = {2: "\u0007", ord("É") + 3: "é"}  # the second is wrong
+        letters = {2: "\u0007", ord("É") + 3: "é", **{ord(letter) + 3: "?" for letter in self.lossy_also}}
         return "".join(letters.get(token) or chr(token - 3) for token in ids)
 
 

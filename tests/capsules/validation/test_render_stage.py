@@ -95,11 +95,17 @@ def test_text_that_does_not_survive_the_tokenizer_is_an_information(
     kit: Any, world: Any, stored_in: Any, tokenizer: Any
 ) -> None:
     world.prompt["constraints"][0]["text"] = "É"
+    world.prompt["active_object"]["text"] = "É?"
+    tokenizer.lossy_also = "🧪"
 
     report = judge(kit, fitted(world), stored_in, tokenizer)
 
     assert report.valid
-    assert rows(report, "render.fidelity") == [("info", "render.lossy")]
+    assert [(row.code, row.at) for row in report.checks if row.check == "render.fidelity"] == [
+        ("render.lossy", "/constraints/0/text"),
+        ("render.lossy", "/evidence_capsule_refs"),
+        ("render.lossy", "/active_object/text"),
+    ]
 
 
 def test_items_that_leave_text_between_them_unsaid(
