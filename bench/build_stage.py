@@ -20,7 +20,7 @@ from bench.build.base import BuildContext, Builder, BuildError, BuiltPrompt
 from bench.build.registry import builder
 from bench.planner import OPERATION, PROVIDER, Prepared, ids_bytes
 from bench.records import BuildRow, SampleRow
-from bench.run_store import RunError
+from bench.run_store import DeadEndError, RunError
 from bench.specs import ArmSpec, RunSpec
 from capsules.codec import Sealed, read_stored, seal
 from capsules.content_id import content_id
@@ -236,7 +236,7 @@ def _require_prompts(spec: RunSpec, rows: Sequence[BuildRow]) -> None:
     for arm in spec.arms:
         mine = [row for row in rows if row.arm_id == arm.arm_id]
         if mine and all(row.status == "error" for row in mine):
-            raise RunError(
+            raise DeadEndError(
                 f"arm {arm.arm_id}: no prompt can be built for any of {len(mine)} samples; the first "
                 f"({mine[0].sample_id}): {mine[0].error}"
             )

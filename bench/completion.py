@@ -74,6 +74,8 @@ def require_manifest(folder: RunFolder) -> dict[str, Any]:
     Raises:
         RunError: There is none.
     """
+    if folder.dry:
+        raise RunError(f"{folder.path} holds what `capsule-bench build` left: no run, so no scores or report")
     if not folder.complete:
         raise RunError(
             f"{folder.path} is not complete (it has no manifest.json); continue it with "

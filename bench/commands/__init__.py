@@ -66,18 +66,14 @@ def _store_of(parser: argparse.ArgumentParser) -> None:
 
 def _show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="RUN|DIGEST", help=f"{RUN_HELP}; or the b3:... of a capsule")
-    parser.add_argument(
-        "--run", dest="run_name", metavar="RUN", default="latest", help="where a DIGEST is stored"
-    )
+    _store_of(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
 
 
 def _explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("left", metavar="A", help="a capsule file, or a digest (with --run)")
     parser.add_argument("right", metavar="B", help="the other one")
-    parser.add_argument(
-        "--run", dest="run_name", metavar="RUN", default="latest", help="where digests are stored"
-    )
+    _store_of(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
 
 

@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
         "cells": [cell.to_value() for cell in cells],
         "skipped": dict(sorted(plan.skipped.items())),
     }
-    write_json(folder.path / "build.json", {k: v for k, v in value.items() if k != "run"})
+    write_json(folder.dry_counts, {k: v for k, v in value.items() if k != "run"})
     print_json(value)
     return 3 if plan.skipped else 0
 

@@ -1,7 +1,7 @@
 """What ``run`` and ``resume`` share: drive a run to its end, and say how it ended.
 
-However it ends, the run's folder stands in one JSON line on stdout, and an unfinished run comes with the
-command that continues it.
+However it ends, the run's folder stands in one JSON line on stdout, and a run that can be continued comes
+with the command for it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from bench.commands.output import print_json
 from bench.errors import describe_os_error, is_expected
 from bench.pipeline import Outcome, Prepared, drive
 from bench.progress import Reporter, fail
-from bench.run_store import RunFolder
+from bench.run_store import DeadEndError, RunFolder
 
 
 def drive_to_end(folder: RunFolder, prepared: Prepared, reporter: Reporter) -> int:
@@ -28,7 +28,8 @@ def drive_to_end(folder: RunFolder, prepared: Prepared, reporter: Reporter) -> i
         code = 130 if isinstance(error, KeyboardInterrupt) else 2
         print_json({"run": str(folder.path), "run_id": folder.run_id, "complete": False, "exit": code})
         word = "interrupted" if code == 130 else "stopped"
-        fail(f"{word}; continue with: capsule-bench resume {folder.path}")
+        if not isinstance(error, DeadEndError):
+            fail(f"{word}; continue with: capsule-bench resume {folder.path}")
         raise
     say_end(outcome, reporter)
     return outcome.exit_code

@@ -72,6 +72,8 @@ BAD_INPUT = {
     "unknown task": (["run", "task=nope"], "unknown task 'nope': expected one of"),
     "unknown task function": (["run", "engine=fake", "task.name=nope"], "unknown task 'nope'"),
     "unknown arm": (["run", "+arm@arms.x=nope"], "unknown arm 'nope'"),
+    "arm without a name": (["run", "arm=naive"], "(to add an arm: +arm@arms.NAME=...)"),
+    "arm that is not there": (["run", "arm@arms.x=naive"], "(to add an arm: +arm@arms.x=...)"),
     "unknown builder": (["run", "engine=fake", "arms.naive.builder=nope"], "unknown builder 'nope': "),
     "unknown retriever": (["run", "engine=fake", "arms.naive.retrieval.name=x"], "unknown retrieval 'x'"),
     "unknown model": (["run", "model=nope"], "unknown model 'nope'"),

@@ -52,6 +52,16 @@ def test_runs_are_found_by_path_by_id_and_as_the_latest(tmp_path: Path) -> None:
     assert find_run(str(early), tmp_path / "elsewhere").path == early
 
 
+def test_what_build_left_is_the_latest_only_where_there_is_no_run(tmp_path: Path) -> None:
+    dry = started(tmp_path, NOON + 1)
+    (dry / "build.json").write_text("{}")
+    assert find_run("latest", tmp_path).path == dry
+    run = started(tmp_path, NOON)
+    assert find_run("latest", tmp_path).path == run
+    (dry / "requests.jsonl").write_text("")  # it was driven after all
+    assert find_run("latest", tmp_path).path == dry
+
+
 def test_reference_results_are_never_the_latest_run(tmp_path: Path) -> None:
     reference = tmp_path / "reference" / "quickstart"
     reference.mkdir(parents=True)

