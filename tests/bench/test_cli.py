@@ -138,6 +138,21 @@ def test_build_counts_without_an_engine(cli: Cli, byte_tokenizer: Path, tmp_path
     assert primed["predicted_cached"] == primed["stable_prefix"] // 32 * 32 > 0  # one sample, blocks of 32
     assert cells["naive_volatile.primed"]["stable_prefix"] == 0
     assert not (tmp_path / value["run"] / "requests.jsonl").exists()
+    for command, said in (("resume", "no run: start one with"), ("verify", "no run, so no scores or report")):
+        again = cli(command, value["run"])
+        assert (again.returncode, again.stdout) == (2, "")
+        assert said in again.stderr
+    assert cli("show", "latest").returncode == 0
+
+
+def test_a_prompt_that_cannot_fit_is_named_with_both_numbers_and_nothing_to_continue(
+    cli: Cli, small: Callable[..., list[str]]
+) -> None:
+    done = cli("run", *small("arms.naive.budget.window=700", "arms.naive.budget.evidence_limit=400"))
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["complete"] is False
+    assert re.search(r"expected at most 700 tokens \(budget\.window\), found \d+", done.stderr)
+    assert "capsule-bench resume" not in done.stderr
 
 
 def test_two_runs_started_in_the_same_second_share_nothing(
