@@ -80,8 +80,8 @@ def test_mangled_objects_are_never_served(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-def test_a_hundred_thousand_mangled_objects_are_never_served(tmp_path: Path) -> None:
-    attack_store(tmp_path / "store", 100_000, seed=2)
+def test_many_mangled_objects_are_never_served(tmp_path: Path) -> None:
+    attack_store(tmp_path / "store", 20_000, seed=2)
 
 
 def test_every_flipped_bit_and_truncation_of_format_is_refused(tmp_path: Path) -> None:
