@@ -2,7 +2,8 @@
 
 Rules that this module owns:
 
-* Every check runs; none stops another. A check is ``pass``, ``fail`` (with the code and at most
+* Every check runs; none stops another, except that rows which cannot be read leave the others without
+  input. A check is ``pass``, ``fail`` (with the code and at most
   ``MAX_NAMED`` places) or ``not_evaluated`` with the reason.
 * Scores and report are derived again and compared byte for byte; under other versions of the packages
   that decide about bytes, values and texts are compared instead, and the check says so.
@@ -17,6 +18,7 @@ from typing import Any
 
 from bench.completion import SCORES, derive_report, require_manifest
 from bench.config import config_digest
+from bench.config_checks import ConfigError
 from bench.provenance import RENDERING_PACKAGES, code_state, package_versions
 from bench.records_io import RowError
 from bench.run_store import RunError, RunFolder
@@ -35,6 +37,22 @@ TEXTS = (".md", ".csv", ".tex")
 EXPECTED = (CapsuleError, ScoringError, RowError, RunError, ValueError)
 
 
+NAMES = (
+    "rows",
+    "files",
+    "config.digest",
+    "store.objects",
+    "requests.identity",
+    "requests.salts",
+    "responses",
+    "counts",
+    "predictions",
+    "capsules",
+    "scores",
+    "report",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One row of a verification."""
@@ -48,6 +66,9 @@ class Check:
         return {"check": self.check, "result": self.result, "detail": self.detail}
 
 
+Make = Callable[[], Check | Iterable[str]]
+
+
 def verify_run(folder: RunFolder, now: str | None, skip: Collection[str] = ()) -> list[Check]:
     """Check a complete run.
 
@@ -57,13 +78,28 @@ def verify_run(folder: RunFolder, now: str | None, skip: Collection[str] = ()) -
         skip: Checks that are not made (``report`` takes most of the time).
 
     Raises:
-        RunError, RowError, ConfigError: The run is not complete, or a file cannot be read at all.
+        RunError: The run is not complete.
+        ConfigError: ``skip`` names no check.
     """
     manifest = require_manifest(folder)
-    run = StoredRun(folder)
+    unknown = sorted(set(skip) - set(NAMES))
+    if unknown:
+        raise ConfigError(f"--skip: unknown check {unknown[0]!r}: expected one of {', '.join(NAMES)}")
+    try:
+        checks = _checks(folder, manifest, StoredRun(folder), now)
+    except (ConfigError, RowError, RunError) as error:
+        checks = _without_rows(folder, manifest, error)
+    return [
+        Check(check=name, result="not_evaluated", detail="skipped") if name in skip else _made(name, check)
+        for name, check in checks.items()
+    ]
+
+
+def _checks(folder: RunFolder, manifest: dict[str, Any], run: StoredRun, now: str | None) -> dict[str, Make]:
     at = manifest["now"] if now is None else now
     other = _other_packages(manifest)
-    checks: dict[str, Callable[[], Check | Iterable[str]]] = {
+    return {
+        "rows": lambda: (),
         "files": lambda: _file_findings(folder, manifest),
         "config.digest": lambda: _config_findings(run, manifest),
         "store.objects": lambda: _object_findings(run),
@@ -76,13 +112,19 @@ def verify_run(folder: RunFolder, now: str | None, skip: Collection[str] = ()) -
         "scores": lambda: _scores(run, other),
         "report": lambda: _report(folder, other),
     }
-    return [
-        Check(check=name, result="not_evaluated", detail="skipped") if name in skip else _made(name, check)
-        for name, check in checks.items()
-    ]
 
 
-def _made(name: str, check: Callable[[], Check | Iterable[str]]) -> Check:
+def _without_rows(folder: RunFolder, manifest: dict[str, Any], error: Exception) -> dict[str, Make]:
+    """The checks of a run whose rows cannot be read."""
+    checks: dict[str, Make] = {name: _blocked(name) for name in NAMES}
+    return checks | {"rows": lambda: [str(error)], "files": lambda: _file_findings(folder, manifest)}
+
+
+def _blocked(name: str) -> Make:
+    return lambda: Check(check=name, result="not_evaluated", detail="blocked by rows")
+
+
+def _made(name: str, check: Make) -> Check:
     try:
         made = check()
         if isinstance(made, Check):

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from capsules.checks_case import Case, Evidence
+from capsules.described import described
 from capsules.report import INPUT
 from capsules.rules import LEVELS, Problem
 from capsules.timestamp import parse_time
@@ -80,23 +81,22 @@ def _check_projects(case: Case) -> None:
     if prompt is not None:
         problems = []
         if asked not in (None, prompt.project):
-            problems.append(Problem(code, "/project", _named(asked), _named(prompt.project)))
+            problems.append(Problem(code, "/project", ascii(asked)[:80], described(prompt.project)))
         if prompt.authority.project != prompt.project:
             at = "/authority/project"
-            problems.append(Problem(code, at, _named(prompt.project), _named(prompt.authority.project)))
+            found = described(prompt.authority.project)
+            problems.append(Problem(code, at, "the project of the prompt", found))
         case.ledger.judge("scope.project", case.subject, problems)
-        asked = prompt.project
+        asked, expected = prompt.project, "the project of the prompt"
     elif asked is None:
         case.ledger.skip(("scope.project",), INPUT)
         return
+    else:
+        expected = ascii(asked)[:80]  # the caller's own word
     for evidence in case.evidence:
         project = evidence.capsule.visibility.project
-        problem = Problem(code, "/visibility/project", _named(asked), _named(project))
+        problem = Problem(code, "/visibility/project", expected, described(project))
         case.ledger.judge("scope.project", evidence.id, [problem] * (project != asked))
-
-
-def _named(project: str | None) -> str:
-    return ascii(project)[:80]
 
 
 def _check_freshness(case: Case) -> None:

@@ -95,7 +95,7 @@ def _check_listed(case: Case, policy: Policy) -> None:
     if case.prompt is not None:
         case.ledger.judge("policy.runtime", case.subject, runtime_problems(case.prompt, policy.runtime))
     project = _project(case)
-    found = Problem("scope.project.mismatch", "/project", "a project of the policy", ascii(project)[:80])
+    found = Problem("scope.project.mismatch", "/project", "a project of the policy", described(project))
     case.ledger.judge("policy.project", case.subject, [found] * (project not in policy.projects))
 
 

@@ -5,7 +5,7 @@
 * A source must have the digest and the size that the capsule records. A stored object whose bytes
   have another id is a source that was changed.
 * A span must agree with its source in text, context and occurrence; it is never moved.
-* A store that cannot be read at all (I/O error, no store) is no finding about the capsule: the error
+* A store that cannot be read at all (I/O error, no store, a link in its place) is no finding about the capsule: the error
   leaves the validation.
 """
 
@@ -23,7 +23,7 @@ from capsules.report import INPUT
 from capsules.rules import LEVELS, Problem
 from capsules.source import MAX_SOURCE_BYTES, source_text
 from capsules.span import check_span
-from capsules.store import DigestMismatchError, Store
+from capsules.store import DigestMismatchError, Store, UnusableStoreError
 from capsules.strict_json import MAX_BYTES
 
 # Codes that say that the store could not be asked, not what it answered.
@@ -68,6 +68,8 @@ def _fetch(store: Store, object_id: str, cap: int) -> bytes | Problem:
         return store.get(object_id, max_bytes=cap).data
     except DigestMismatchError as error:
         return Problem(error.code, "", object_id, error.actual)
+    except UnusableStoreError:
+        raise
     except StoreError as error:
         if error.code in UNREADABLE:
             raise

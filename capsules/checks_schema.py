@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from capsules.checks_case import PROMPT_ONLY, Case, Evidence
 from capsules.codec import RECORD_TYPES, check_value, from_value
+from capsules.described import described_schema_id
 from capsules.errors import SchemaError
 from capsules.evidence import EvidenceCapsule
 from capsules.prompt import PromptCapsule
@@ -43,7 +44,7 @@ def read_record(value: object, wanted: type[Record] | None) -> tuple[Record | No
     cls = RECORD_TYPES.get(str(schema_id))
     if cls is None or wanted not in (None, cls):
         expected = next((name for name, known in RECORD_TYPES.items() if known is wanted), _KNOWN)
-        found["object.type"] = [Problem("object.type.mismatch", _AT, expected, ascii(schema_id)[:80])]
+        found["object.type"] = [Problem("object.type.mismatch", _AT, expected, described_schema_id(schema_id))]
         return None, found
     found["object.type"] = []
     try:
@@ -63,7 +64,7 @@ def _version_problems(schema_id: object, present: bool) -> list[Problem]:
     name = schema_id.partition("/")[0]
     majors = [known for known in RECORD_TYPES if known.partition("/")[0] == name]
     if majors and schema_id not in majors:
-        return [Problem("schema.major.unsupported", _AT, majors[0], ascii(schema_id)[:80])]
+        return [Problem("schema.major.unsupported", _AT, majors[0], described_schema_id(schema_id))]
     return []
 
 

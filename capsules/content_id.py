@@ -13,6 +13,7 @@ import re
 
 from blake3 import blake3
 
+from capsules.described import described
 from capsules.errors import SchemaError
 
 CONTENT_ID_PATTERN = r"b3:[0-9a-f]{64}"
@@ -38,7 +39,7 @@ def require_content_id(value: str, at: str = "") -> str:
         SchemaError: ``id.malformed``.
     """
     if not is_content_id(value):
-        raise SchemaError("id.malformed", f"expected {CONTENT_ID_EXPECTED}, found {ascii(value)[:80]}", at=at)
+        raise SchemaError("id.malformed", f"expected {CONTENT_ID_EXPECTED}, found {described(value)}", at=at)
     return value
 
 

@@ -26,6 +26,7 @@ from capsules.arrays import Sorted, itself
 from capsules.canonical import canonical_bytes
 from capsules.codec import digest_of, to_value
 from capsules.content_id import derived_key
+from capsules.described import described
 from capsules.errors import CapsuleError, SchemaError
 from capsules.evidence import EvidenceCapsule
 from capsules.member import Member
@@ -137,7 +138,7 @@ class EquivalenceContract(Record):
         for index, path in enumerate(self.ignores):
             at = f"/ignores/{index}"
             if path not in known:
-                yield Problem("schema.word", at, f"the path of a field of {self.subject}", ascii(path)[:80])
+                yield Problem("schema.word", at, f"the path of a field of {self.subject}", described(path))
             elif is_protected(self.subject, path):
                 yield Problem("alias.ignore.protected", at, "a field that may be ignored", path)
 
@@ -145,7 +146,7 @@ class EquivalenceContract(Record):
     def _uses_without_exact_bytes(self) -> Iterator[Problem]:
         for index, use in enumerate(self.uses):
             if use not in USES:
-                yield Problem("alias.use.denied", f"/uses/{index}", f"one of {', '.join(USES)}", use[:80])
+                yield Problem("alias.use.denied", f"/uses/{index}", f"one of {', '.join(USES)}", described(use))
 
 
 def revoked(contract: EquivalenceContract) -> EquivalenceContract:

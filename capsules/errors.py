@@ -8,7 +8,7 @@
       · RenderError           a prompt that cannot be rendered or tokenized faithfully (render.*)
       · OmissionLawError      candidates and omissions do not add up (omission.*, budget.*)
 
-A message says what was expected, what was found and where. It never holds the text of a free-text
+A message says what was expected, what was found and where. It never holds the text of a
 field: whoever reads a log may not be allowed to read the evidence.
 """
 

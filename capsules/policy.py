@@ -22,6 +22,7 @@ from typing import Annotated
 from capsules.arrays import Distinct, itself
 from capsules.canonical import parse_strict
 from capsules.codec import from_value
+from capsules.described import described, described_schema_id
 from capsules.errors import SchemaError
 from capsules.rules import LEVELS, ContentId, Level, Name, PatternRule, Problem, WordRule
 from capsules.runtime import VERSION_PATTERN
@@ -84,7 +85,7 @@ def read_policy(data: bytes) -> Policy:
     found = value.get("schema_id") if isinstance(value, dict) else None
     if isinstance(found, str) and found != SCHEMA_ID:
         raise SchemaError(
-            "schema.major.unsupported", f"expected {SCHEMA_ID}, found {ascii(found)[:80]}", at="/schema_id"
+            "schema.major.unsupported", f"expected {SCHEMA_ID}, found {described_schema_id(found)}", at="/schema_id"
         )
     return from_value(Policy, value)
 
@@ -107,21 +108,21 @@ def provider_problems(policy: Policy, use: Use) -> dict[str, list[Problem]]:
     """
     profile = policy.provider(use.provider)
     if profile is None:
-        return {"provider.listed": _unless(False, "", "a provider of the policy", use.provider)}
+        return {"provider.listed": _unless(False, "", "a provider of the policy", ascii(use.provider)[:80])}
     return {
         "provider.listed": [],
         "provider.operation": _unless(
-            use.operation in profile.operations, "", "an operation of the provider", use.operation
+            use.operation in profile.operations, "", "an operation of the provider", ascii(use.operation)[:80]
         ),
         "provider.project": _unless(
-            use.project in profile.projects, "/project", "a project of the provider", use.project
+            use.project in profile.projects, "/project", "a project of the provider", described(use.project)
         ),
         "provider.level": list(_levels(profile, use.levels)),
     }
 
 
 def _unless(allowed: bool, at: str, what: str, found: str) -> list[Problem]:
-    return [] if allowed else [Problem("provider.unauthorized", at, what, ascii(found)[:80])]
+    return [] if allowed else [Problem("provider.unauthorized", at, what, found)]
 
 
 def _levels(profile: ProviderProfile, levels: Iterable[str]) -> Iterator[Problem]:

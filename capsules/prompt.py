@@ -113,7 +113,7 @@ class PromptCapsule(Record):
         for index, name in enumerate(self.token_budget.protected):
             if name not in fields:
                 at = f"/token_budget/protected/{index}"
-                yield Problem("schema.word", at, f"a field of the prompt: {', '.join(fields)}", name[:80])
+                yield Problem("schema.word", at, f"a field of the prompt: {', '.join(fields)}", described(name))
 
     @law("omissions")
     def _one_outside_pool(self) -> Iterator[Problem]:

@@ -1,7 +1,7 @@
 """Rules for single values, written once beside the field: ``start: Count``.
 
 A rule is the type's ``Annotated`` metadata. Construction, the reader, the JSON Schema and the format
-document all work from it. What a rule reports never holds the text of a free-text field.
+document all work from it. What a rule reports never holds the text that it refuses.
 
     schema.field.type   another JSON type than the field's (a bool is no int, null only where shown)
     schema.limit        a number or a length outside the field's range
@@ -19,6 +19,7 @@ from typing import Annotated, NamedTuple, Protocol, TypeAlias
 
 from capsules.characters import refused_character
 from capsules.content_id import CONTENT_ID_EXPECTED, CONTENT_ID_PATTERN
+from capsules.described import described, described_schema_id
 from capsules.names import CAPSULE_ID_EXPECTED, CAPSULE_ID_PATTERN
 from capsules.strict_json import MAX_INT
 from capsules.timestamp import TIME_EXPECTED, TIME_PATTERN, is_time
@@ -31,7 +32,7 @@ class Problem(NamedTuple):
         code: A failure code.
         at: JSON pointer.
         expected: What the shape asks for, in words.
-        actual: What was found, in words, without the text of a free-text field.
+        actual: What was found, in words, without any text of the record.
     """
 
     code: str
@@ -108,7 +109,7 @@ class PatternRule:
             return "schema.field.type", type_name(value)
         if self._match(value):
             return None
-        return refused_character(value) or self.code, ascii(value)[:80]
+        return refused_character(value) or self.code, described(value)
 
     def schema(self) -> dict[str, object]:
         """See ``Rule``."""
@@ -121,7 +122,7 @@ class TimeRule(PatternRule):
     def problem(self, value: object) -> tuple[str, str] | None:
         """See ``Rule``."""
         found = super().problem(value)
-        return found if found or is_time(value) else (self.code, ascii(value)[:80])
+        return found if found or is_time(value) else (self.code, described(value))
 
 
 class WordRule:
@@ -137,7 +138,7 @@ class WordRule:
             return "schema.field.type", type_name(value)
         if value in self.words:
             return None
-        return refused_character(value) or "schema.word", ascii(value)[:80]
+        return refused_character(value) or "schema.word", described(value)
 
     def schema(self) -> dict[str, object]:
         """See ``Rule``."""
@@ -159,7 +160,7 @@ class SchemaIdRule:
         if value == self.schema_id:
             return None
         same_type = value.partition("/")[0] == self._type
-        return "schema.major.unsupported" if same_type else "object.type.mismatch", ascii(value)[:80]
+        return "schema.major.unsupported" if same_type else "object.type.mismatch", described_schema_id(value)
 
     def schema(self) -> dict[str, object]:
         """See ``Rule``."""

@@ -21,6 +21,10 @@ from capsules.errors import StoreError
 MAX_OBJECT_BYTES = 64 << 20
 
 
+class UnusableStoreError(StoreError):
+    """The store itself refuses (its folder, its FORMAT), whichever object was asked for."""
+
+
 class DigestMismatchError(StoreError):
     """Stored bytes have another id than the one that they are stored under.
 

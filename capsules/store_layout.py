@@ -9,15 +9,19 @@
   de-duplication and audit), and so is a folder with other things in it and no FORMAT.
 * FORMAT is written after the folders, and every writing handle fsyncs the folders once before its
   first acknowledgement: it cannot know whether the handle that made them got so far.
+* What is wrong with the root, FORMAT or a folder that all objects share is an ``UnusableStoreError``:
+  it says nothing about any one object.
 * A read-only handle writes nothing, not even the layout.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 
 from capsules.errors import StoreError
 from capsules.fs import Fs
+from capsules.store import UnusableStoreError
 from capsules.store_files import Fence, OpenFiles, is_temp_name, read_up_to, replace_file
 
 FORMAT_BYTES = b'{"format":"capsule-store/1","hash":"b3"}'
@@ -61,9 +65,13 @@ class Layout:
         """The store's folder; checked, and made where needed, once per handle.
 
         Raises:
-            StoreError: ``store.not_found``, ``store.format.unknown``, ``store.symlink`` or
+            UnusableStoreError: ``store.not_found``, ``store.format.unknown``, ``store.symlink`` or
                 ``store.not_regular``.
         """
+        with _shared():
+            return self._root(files)
+
+    def _root(self, files: OpenFiles) -> int:
         base = files.keep(self.fs.open_base(self._base))
         if not self._checked and not self.read_only:
             self._make(files, base)
@@ -79,8 +87,10 @@ class Layout:
     def folder(self, files: OpenFiles, *names: str) -> int:
         """A folder below the root; ``FileNotFoundError`` where it does not exist."""
         at = self.root(files)
-        for name in names:
-            at = files.folder(name, at)
+        shared = 2 if names[:1] == (OBJECTS,) else 1
+        for depth, name in enumerate(names):
+            with _shared() if depth < shared else nullcontext():
+                at = files.folder(name, at)
         return at
 
     def shards(self, files: OpenFiles, names: set[str]) -> dict[str, int]:
@@ -140,6 +150,15 @@ class Layout:
         except FileNotFoundError:
             return None
         return read_up_to(self.fs, fd, len(FORMAT_BYTES) + 1)
+
+
+@contextmanager
+def _shared() -> Iterator[None]:
+    """A refusal inside concerns the whole store."""
+    try:
+        yield
+    except StoreError as error:
+        raise UnusableStoreError(error.code, error.message) from error
 
 
 def _make_folder(fs: Fs, name: str, at: int) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+from capsules.described import described
 from capsules.errors import SchemaError
 
 TIME_PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
@@ -43,7 +44,7 @@ def parse_time(value: str, at: str = "") -> int:
     """
     instant = _instant(value)
     if instant is None:
-        raise SchemaError("time.malformed", f"expected {TIME_EXPECTED}, found {ascii(value)[:80]}", at=at)
+        raise SchemaError("time.malformed", f"expected {TIME_EXPECTED}, found {described(value)}", at=at)
     return (instant - _EPOCH) // _SECOND
 
 

@@ -34,7 +34,14 @@ def _metrics() -> list[Entry]:
 
 def _group(what: str) -> list[Entry]:
     group = {"tasks": "task", "arms": "arm", "experiments": "experiment"}[what]
-    return [(name, _about(group, name)) for name in options(group)]
+    return [(name, _about(group, name)) for name in options(group) if not _is_part(group, name)]
+
+
+def _is_part(group: str, name: str) -> bool:
+    """Whether a config file is what others of its group share, and no choice of its own."""
+    path = Path(conf.__path__[0]) / group / f"{name}.yaml"
+    loaded = OmegaConf.load(path) if group == "task" and path.is_file() else None
+    return isinstance(loaded, DictConfig) and OmegaConf.is_missing(loaded, "name")
 
 
 def _about(group: str, name: str) -> str:

@@ -7,7 +7,8 @@ import argparse
 from bench.commands.drive import drive_to_end, say_end
 from bench.pipeline import Outcome, resume_run
 from bench.progress import Reporter
-from bench.run_store import find_run
+from bench.records_io import RowError
+from bench.run_store import RunFolder, find_run
 from bench.stored_run import StoredRun
 
 
@@ -16,10 +17,19 @@ def run(arguments: argparse.Namespace) -> int:
     reporter = Reporter()
     folder = find_run(arguments.target, arguments.results)
     if folder.complete:
-        stored = StoredRun(folder)
-        outcome = Outcome(folder=folder, counts=stored.counts(), void=stored.void())
-        if not outcome.counts.failed and not outcome.void:
+        outcome = _outcome(folder, reporter)
+        if outcome is not None and not outcome.counts.failed and not outcome.void:
             reporter.say(f"{folder.path} is complete: nothing to do")
             say_end(outcome, reporter)
             return outcome.exit_code
     return drive_to_end(folder, resume_run(folder, reporter), reporter)
+
+
+def _outcome(folder: RunFolder, reporter: Reporter) -> Outcome | None:
+    """How a complete run ended, or ``None`` if its rows cannot be read any more."""
+    try:
+        stored = StoredRun(folder)
+    except RowError as error:
+        reporter.say(f"{error}: this run was complete and is no longer")
+        return None
+    return Outcome(folder=folder, counts=stored.counts(), void=stored.void())

@@ -279,6 +279,12 @@ def test_resume_of_a_complete_run_does_nothing(finished: Outcome, capsys: pytest
     assert finished.folder.manifest.read_bytes() == before
 
 
+def test_what_tasks_share_is_no_task(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["list", "tasks", "--json"]) == 0
+    names = {entry["name"] for entry in json.loads(capsysbinary.readouterr().out)["tasks"]}
+    assert {"synthetic", "musique"} <= names - {"local_set"} == names
+
+
 @pytest.mark.parametrize("what", ["tasks", "arms", "metrics", "experiments"])
 def test_list_names_what_can_be_named(what: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["list", what, "--json"]) == 0

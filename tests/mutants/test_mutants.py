@@ -1,7 +1,7 @@
 """The test of the tests: seeded faults, each of which must make some test fail.
 
-The `.toml` files beside this one list them. A copy of the repository gets one fault at a time and a narrow set of
-tests is run on it. What survives shows a promise that no test keeps.
+The `.toml` files beside this one list them. A copy of the repository gets one fault at a time and a narrow set
+of tests is run on it. What survives shows a promise that no test keeps.
 """
 
 from __future__ import annotations

@@ -11,6 +11,12 @@ from kit import IDS, World, stored
 from recipes import Vector
 from verify_recipe import verify
 
+_FORMAT = b'{"format":"capsule-store/1","hash":"b3"}'
+_SPOILT = {
+    "format-folder": ("format-folder", {"FORMAT/in-a-folder": b""}),
+    "objects-file": ("objects-file", {"FORMAT": _FORMAT, "objects": b""}),
+}
+
 
 def cases() -> Iterator[Vector]:
     """All of them."""
@@ -92,6 +98,21 @@ def cases() -> Iterator[Vector]:
         exit=2,
         files={"input": kit.wire(World().seal().prompt)},
     )
+    for name, path, code in (
+        ("file", "main/FORMAT", "store.not_regular"),
+        ("format-folder", "format-folder", "store.not_regular"),
+        ("objects-file", "objects-file", "store.not_regular"),
+    ):
+        yield Vector(
+            name=f"usage-store-{name}_fail",
+            why="a store that is none as a whole says nothing about a capsule: exit 2",
+            argv=("verify", "input", "--store", f"../../stores/{path}", "--now", kit.NOW),
+            codes=(code,),
+            answers=({"code": code, "at": ""},),
+            exit=2,
+            files={"input": kit.wire(World().seal().prompt)},
+            damage=_SPOILT.get(name),
+        )
     yield Vector(
         name="usage-provider-alone_fail",
         why="--provider without --policy: usage, exit 2",
