@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from capsules.checks_case import Case
 from capsules.checks_schema import runtime_problems
+from capsules.described import described
 from capsules.policy import Policy, Use, provider_problems
 from capsules.prompt import PromptCapsule
 from capsules.report import AUTHORIZATION, INPUT

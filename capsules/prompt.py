@@ -13,6 +13,7 @@ from typing import Annotated
 from capsules.arrays import Distinct, Sorted, itself
 from capsules.authority import Authority
 from capsules.budget import TokenBudget
+from capsules.described import described
 from capsules.omission import OUTSIDE_POOL, Candidates, Omission, Rewrite
 from capsules.rules import (
     CapsuleId,
