@@ -85,8 +85,8 @@ class TiktokenTokenizer:
                 encoding = tiktoken.get_encoding(encoding)
             except Exception as error:  # unknown names are ValueError; loading raises the transport's own
                 raise TokenizerError(
-                    f"tiktoken:{encoding}: cannot be loaded ({type(error).__name__}: {str(error)[:120]}). tiktoken "
-                    "fetches an encoding once; TIKTOKEN_CACHE_DIR names the folder of a copy"
+                    f"tiktoken:{encoding}: cannot be loaded ({type(error).__name__}: {str(error)[:120]}). "
+                    "tiktoken fetches an encoding once; TIKTOKEN_CACHE_DIR names the folder of a copy"
                 ) from error
         assert isinstance(encoding, tiktoken.Encoding)
         self._encoding = encoding

@@ -44,7 +44,9 @@ def read_record(value: object, wanted: type[Record] | None) -> tuple[Record | No
     cls = RECORD_TYPES.get(str(schema_id))
     if cls is None or wanted not in (None, cls):
         expected = next((name for name, known in RECORD_TYPES.items() if known is wanted), _KNOWN)
-        found["object.type"] = [Problem("object.type.mismatch", _AT, expected, described_schema_id(schema_id))]
+        found["object.type"] = [
+            Problem("object.type.mismatch", _AT, expected, described_schema_id(schema_id))
+        ]
         return None, found
     found["object.type"] = []
     try:

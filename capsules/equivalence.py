@@ -146,7 +146,9 @@ class EquivalenceContract(Record):
     def _uses_without_exact_bytes(self) -> Iterator[Problem]:
         for index, use in enumerate(self.uses):
             if use not in USES:
-                yield Problem("alias.use.denied", f"/uses/{index}", f"one of {', '.join(USES)}", described(use))
+                yield Problem(
+                    "alias.use.denied", f"/uses/{index}", f"one of {', '.join(USES)}", described(use)
+                )
 
 
 def revoked(contract: EquivalenceContract) -> EquivalenceContract:

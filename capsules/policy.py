@@ -85,7 +85,9 @@ def read_policy(data: bytes) -> Policy:
     found = value.get("schema_id") if isinstance(value, dict) else None
     if isinstance(found, str) and found != SCHEMA_ID:
         raise SchemaError(
-            "schema.major.unsupported", f"expected {SCHEMA_ID}, found {described_schema_id(found)}", at="/schema_id"
+            "schema.major.unsupported",
+            f"expected {SCHEMA_ID}, found {described_schema_id(found)}",
+            at="/schema_id",
         )
     return from_value(Policy, value)
 

@@ -114,7 +114,9 @@ class PromptCapsule(Record):
         for index, name in enumerate(self.token_budget.protected):
             if name not in fields:
                 at = f"/token_budget/protected/{index}"
-                yield Problem("schema.word", at, f"a field of the prompt: {', '.join(fields)}", described(name))
+                yield Problem(
+                    "schema.word", at, f"a field of the prompt: {', '.join(fields)}", described(name)
+                )
 
     @law("omissions")
     def _one_outside_pool(self) -> Iterator[Problem]:

@@ -115,14 +115,16 @@ def outputs(data: bytes, given: Given, expect: str | None) -> Iterator[str]:
 def test_the_places_are_those_of_all_strings_of_both_records() -> None:
     prompt, evidence = ([place for of, place in PLACES if of == name] for name in ("prompt", "public"))
 
-    assert len(prompt) == len(set(prompt)) == 37
-    assert len(evidence) == len(set(evidence)) == 36
+    assert len(prompt) == len(set(prompt)) == 32
+    assert len(evidence) == len(set(evidence)) == 35
     assert ("rewrites", "*", "dropped", "*", "item") in prompt
     assert ("claim_candidates", "*", "span_ids", "*") in evidence
     assert {field.name for field in dataclasses.fields(PromptCapsule)} >= {place[0] for place in prompt}
 
 
-@pytest.mark.parametrize(("of", "place"), PLACES, ids=lambda part: part if isinstance(part, str) else ".".join(part))
+@pytest.mark.parametrize(
+    ("of", "place"), PLACES, ids=lambda part: part if isinstance(part, str) else ".".join(part)
+)
 def test_no_canary_comes_back(
     kit: Any, full: Callable[[], Any], stored_in: Callable[[Any], Any], tokenizer: Any, of: str, place: Place
 ) -> None:
@@ -135,17 +137,25 @@ def test_no_canary_comes_back(
             world.objects[new] = canonical_bytes(world.public)
             world.prompt["evidence_capsule_refs"][0]["id"] = new
         store = stored_in(world)
-        given = Given(now=NOW, store=store, project="demo", policy=policy, provider="local", tokenizer=tokenizer)
+        given = Given(
+            now=NOW, store=store, project="demo", policy=policy, provider="local", tokenizer=tokenizer
+        )
         for record in (world.prompt, world.public):
             expect = content_id(canonical_bytes(record))
-            for some in (given, replace(given, project="other", provider="cloud"), Given(now=NOW, store=store)):
+            for some in (
+                given,
+                replace(given, project="other", provider="cloud"),
+                Given(now=NOW, store=store),
+            ):
                 for text in outputs(kit.wire(record), some, None):
                     assert CANARY not in text
             for text in outputs(kit.stored(record), given, expect):
                 assert CANARY not in text
 
 
-@pytest.mark.parametrize(("of", "place"), PLACES, ids=lambda part: part if isinstance(part, str) else ".".join(part))
+@pytest.mark.parametrize(
+    ("of", "place"), PLACES, ids=lambda part: part if isinstance(part, str) else ".".join(part)
+)
 def test_a_record_that_cannot_be_read_does_not_say_why_in_its_own_words(
     full: Callable[[], Any], of: str, place: Place
 ) -> None:
