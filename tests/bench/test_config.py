@@ -36,7 +36,7 @@ def test_quickstart_is_what_the_project_promises() -> None:
     expected = [f"{arm}.{cache}" for arm in ("naive", "capsule", "capsule_extractive") for cache in three]
     assert sorted(cells) == sorted([*expected, "naive_volatile.primed"])
     assert {arm.contract.name for arm in spec.arms} == {"quote"}
-    assert (spec.task.name, spec.task.limit, spec.concurrency) == ("synthetic", 16, 8)
+    assert (spec.task.name, spec.task.limit, spec.concurrency) == ("synthetic", 32, 8)
     assert (spec.engine.block_size, spec.engine.retention, spec.engine.window) == (32, "none", 4096)
 
 
