@@ -5,8 +5,8 @@
 * A source must have the digest and the size that the capsule records. A stored object whose bytes
   have another id is a source that was changed.
 * A span must agree with its source in text, context and occurrence; it is never moved.
-* A store that cannot be read at all (I/O error, no store, a link in its place) is no finding about the capsule: the error
-  leaves the validation.
+* A store that cannot be read at all (I/O error, no store, a link in its place) is no finding about
+  the capsule: the error leaves the validation.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ A sentence ends
   tokenized texts have them), when white space follows and what comes then is no lower-case letter;
 * but not after a full stop behind an abbreviation, an initial, dotted letters or the number of a list
   item. Where such an abbreviation may end a sentence (``etc.``, ``U.S.``), it does before a word that
-  often begins one (``capsules.sentence_words``);
+  often begins one (``capsules.sentence_words``). The letter of a unit after a number is no initial
+  (``3.8 m. Red``); capitals are (``in 2001 F. Lee``), and so are letters of dates (``100 a. C.``);
 * in Thai, which writes no full stop, at white space between two Thai characters.
 
 Spans are trimmed of white space, never empty, and together hold all text that is not white space.
@@ -39,6 +40,7 @@ _SKIPPED = frozenset(WHITE_SPACE + _OPENERS)
 _WORD = re.compile(r"[^\W\d_]+")
 _LIST_NUMBER = re.compile(rf"[{WHITE_SPACE}]*(?:\d{{1,3}}|[A-Za-z])\Z")
 _DOTTED_LETTERS = re.compile(r"(?:[^\W\d_][.\-]+)*[^\W\d_]\Z")
+_UNIT = re.compile(rf"\d[{WHITE_SPACE}]+[ghmst]\Z")
 _LONGEST_TOKEN = 40  # longer tokens are no abbreviations
 
 
@@ -126,6 +128,8 @@ def _abbreviates(before: str, text: str, following: int, end: int) -> bool:
         return True
     if token in BEFORE_NUMBER:
         return text[following].isdigit()
+    if _UNIT.search(before):
+        return False
     if token not in MAY_END and not _DOTTED_LETTERS.match(token):
         return False
     word = _WORD.match(text, following, end)

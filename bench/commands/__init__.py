@@ -77,6 +77,18 @@ def _explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
 
 
+def _recall(parser: argparse.ArgumentParser) -> None:
+    _overrides(parser)
+    parser.add_argument(
+        "--retrievers",
+        default="bm25",
+        metavar="A,B",
+        help="names, as in arms.NAME.retrieval.name (default: bm25)",
+    )
+    parser.add_argument("--k", default="1,2,4,8", metavar="K,K", help="passages to keep (default: 1,2,4,8)")
+    parser.add_argument("--chunk", default="paragraph", help="paragraph (default) or document")
+
+
 def _list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("tasks", "arms", "metrics", "experiments"))
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
@@ -130,6 +142,12 @@ COMMANDS: Mapping[str, Command] = {
         examples="example: capsule-bench explain b3:... b3:... --run latest",
         module="explain",
         arguments=_explain,
+    ),
+    "recall": Command(
+        help="share of the gold evidence that each retriever finds, with intervals; no run, no engine",
+        examples="example: capsule-bench recall task=nq_oracle limit=200 --retrievers bm25,hybrid --k 1,2,4",
+        module="recall",
+        arguments=_recall,
     ),
     "list": Command(
         help="list what can be named: tasks, arms, metrics, experiments",

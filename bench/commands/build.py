@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from bench.commands.output import print_json
+from bench.dry_arms import count_arms, count_refused, lines
 from bench.dry_run import CellCount, count_cells
 from bench.hydra_app import compose_config
 from bench.pipeline import build_only
@@ -16,14 +17,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Build and store every capsule; 3 if a prompt cannot be built."""
     reporter = Reporter()
     folder, spec, plan = build_only(compose_config(arguments.overrides), arguments.results, reporter)
-    cells = count_cells(spec, plan)
-    for line in _lines(cells):
+    cells, arms, refused = count_cells(spec, plan), count_arms(folder, spec), count_refused(folder)
+    for line in [*_lines(cells), *lines(arms, refused)]:
         reporter.say(line)
     value = {
         "run": str(folder.path),
         "run_id": folder.run_id,
         "exit": 3 if plan.skipped else 0,
+        "arms": [arm.to_value() for arm in arms],
         "cells": [cell.to_value() for cell in cells],
+        "refused": refused,
         "skipped": dict(sorted(plan.skipped.items())),
     }
     write_json(folder.dry_counts, {k: v for k, v in value.items() if k != "run"})

@@ -33,6 +33,7 @@ def test_the_commands_are_the_documented_ones() -> None:
         "report",
         "show",
         "explain",
+        "recall",
         "list",
     ]
 
@@ -137,6 +138,16 @@ def test_build_counts_without_an_engine(cli: Cli, byte_tokenizer: Path, tmp_path
     primed = cells["capsule.primed"]
     assert primed["predicted_cached"] == primed["stable_prefix"] // 32 * 32 > 0  # one sample, blocks of 32
     assert cells["naive_volatile.primed"]["stable_prefix"] == 0
+    arms = {arm["arm_id"]: arm for arm in value["arms"]}
+    assert set(arms["capsule"]["gold_recall_bp"]) == {"retrieval", "selection", "compression", "budget"}
+    assert arms["capsule"]["with_gold"] == 1
+    assert arms["capsule"]["prompt_tokens"] == primed["prompt_tokens"]
+    assert arms["capsule"]["omissions"]["visibility.denied"]["items"] > 0
+    assert arms["capsule"]["silent"] == {"items": 0, "tokens": 0}
+    assert arms["naive"]["silent"]["items"] > 0
+    assert value["refused"] == {}
+    assert "capsule: 1 prompts, " in done.stderr
+    assert "rows refused: none" in done.stderr
     assert not (tmp_path / value["run"] / "requests.jsonl").exists()
     for command, said in (("resume", "no run: start one with"), ("verify", "no run, so no scores or report")):
         again = cli(command, value["run"])

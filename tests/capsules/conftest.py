@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -213,3 +217,61 @@ def make_prompt(example: Example) -> Callable[..., PromptCapsule]:
 def record(request: pytest.FixtureRequest, example: Example) -> EvidenceCapsule | PromptCapsule:
     """Both capsules of the example, one after the other."""
     return getattr(example, request.param)
+
+
+class ByteTokenizer:
+    """One id a byte; 256 is BOS, and no text can spell it."""
+
+    tokenizer_id = "hf:test"
+    tokenizer_digest = content_id(b"test")
+    bos_id: int | None = 256
+    control_ids = frozenset({256})
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return b"".join(b"<bos>" if i == 256 else bytes([i]) for i in ids).decode(errors="replace")
+
+
+@pytest.fixture
+def byte_tokenizer() -> ByteTokenizer:
+    """One id a byte."""
+    return ByteTokenizer()
+
+
+def _load(name: str) -> ModuleType:
+    """A module of helpers beside the tests, which cannot import each other."""
+    spec = importlib.util.spec_from_file_location(
+        f"capsules_tests_{name}", Path(__file__).parent / f"{name}.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def eq() -> ModuleType:
+    """``contracts.py``: equivalence contracts and their members."""
+    return _load("contracts")
+
+
+@pytest.fixture(scope="session")
+def al() -> ModuleType:
+    """``shelves.py``: equivalent prompts and their contract."""
+    return _load("shelves")
+
+
+@pytest.fixture(scope="session")
+def shelf(al: Any, example: Example) -> Any:
+    """Two equivalent prompts, stored."""
+    return al.shelf_of(example)
+
+
+@pytest.fixture(scope="session")
+def rb() -> ModuleType:
+    """``rebuilding.py``: a small prompt over two sources, to be rebuilt."""
+    return _load("rebuilding")

@@ -85,7 +85,7 @@ def test_each_refusal_has_its_code() -> None:
 
     assert [(check, problem.code, problem.actual) for check, all_ in found.items() for problem in all_] == [
         ("provider.operation", "provider.unauthorized", "'embed'"),
-        ("provider.project", "provider.unauthorized", "'q'"),
+        ("provider.project", "provider.unauthorized", "text of 1 characters"),
         ("provider.level", "label.flow.denied", "confidential"),
         ("provider.level", "label.flow.denied", "restricted"),
     ]

@@ -39,6 +39,11 @@ CASES = [
     "z.B. Haus, d.h. Bau.| Das ist gut.",
     "\u00bfQu\u00e9 tal?| \u00a1Bien!| Adi\u00f3s.",
     "I like A. A. Milne's book.",
+    "The pole is 3.8 m.| Fritz left.| It held 40 g.| Ada left.",
+    "It took 5 h.| Nobody spoke for 12\u00a0s.| Nils ran 100 m.",
+    "Of 3.8 m. high walls, 2 t. each.",
+    "In 2001 F. Lee came.| Roma, 100 a. C. Plan.| Plan m. Red.",
+    "В 1990 г. Иванов уехал.",
     # lines
     "one\n\n|two\n \t\n|three",
     "hard wrapped\ntext. \n|Next line.",

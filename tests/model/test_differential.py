@@ -68,6 +68,7 @@ def load(name: str, path: Path) -> Any:
 
 
 slow = load("slow_model", HERE / "slow_model.py")
+load("shape_tables", HERE / "shape_tables.py")
 shapes = load("shape_model", HERE / "shape_model.py")
 kit = load("vectors_kit", HERE.parent / "vectors" / "kit.py")
 

@@ -1,7 +1,7 @@
 """The test of the tests: seeded faults, each of which must make some test fail.
 
-The `.toml` files beside this one list them. A copy of the repository gets one fault at a time and a narrow set
-of tests is run on it. What survives shows a promise that no test keeps.
+The `.toml` files beside this one list them. A copy of the repository gets one fault at a time and a narrow
+set of tests is run on it. What survives shows a promise that no test keeps.
 """
 
 from __future__ import annotations
@@ -38,12 +38,19 @@ SUITES: dict[str, list[str]] = {
     "refs": [f"{STORE}/test_refs.py"],
     "crash": [f"{STORE}/test_crash.py"],
     "faults": [f"{STORE}/test_faults.py"],
-    "rebuild": [f"{CAPSULES}/test_{name}.py" for name in ("reanchor", "rebuild", "rebuild_prompt")],
-    "alias": [f"{CAPSULES}/test_{name}.py" for name in ("member", "equivalence", "alias")],
+    "rebuild": [
+        f"{CAPSULES}/test_{name}.py"
+        for name in ("reanchor", "rebuild", "rebuild_prompt", "rebuild_refusals", "rebuild_rewrites")
+    ],
+    "alias": [
+        f"{CAPSULES}/test_{name}.py"
+        for name in ("member", "equivalence", "class_keys", "alias", "alias_members")
+    ],
     "artifact": [f"{CAPSULES}/test_{name}.py" for name in ("model_profile", "artifact", "kv_chain")],
     "place": [f"{CAPSULES}/test_place.py"],
     "egress": [
-        f"{CAPSULES}/test_{name}.py" for name in ("egress", "egress_denials", "egress_raising", "delivery")
+        f"{CAPSULES}/test_{name}.py"
+        for name in ("egress", "egress_time", "egress_denials", "egress_raising", "delivery")
     ],
     "space": [f"{CAPSULES}/test_policy_exhaustive.py"],
 }

@@ -22,6 +22,8 @@ from typing import Any
 
 import cases_accounts
 import cases_bytes
+import cases_call_keys
+import cases_calls
 import cases_json
 import cases_lines
 import cases_policy
@@ -30,6 +32,8 @@ import cases_resolve
 import cases_schema
 import cases_spans
 import cases_usage
+from call_recipe import CallVector
+from calls import outcome
 from recipes import MAIN, Vector, failure_codes, object_path
 
 from capsules.__main__ import main as command
@@ -40,7 +44,7 @@ from capsules.content_id import content_id
 HERE = Path(__file__).parent
 FORMAT = b'{"format":"capsule-store/1","hash":"b3"}'
 JSON_LINES = ("match", "citations", "cached")
-PARTS = ("cases", "stores")
+PARTS = ("calls", "cases", "stores")
 MODULES = (
     cases_accounts,
     cases_bytes,
@@ -74,7 +78,23 @@ def build(root: Path, found: list[Vector]) -> list[str]:
     for name, files in stores.items():
         for path, data in files.items():
             write(root / "stores" / name / path, data)
-    return [problem for vector in found for problem in _build_case(root, vector)]
+    problems = [problem for vector in found for problem in _build_case(root, vector)]
+    calls = (*cases_calls.cases(), *cases_call_keys.cases())
+    return problems + [problem for vector in calls for problem in _build_call(root, vector)]
+
+
+def _build_call(root: Path, vector: CallVector) -> Iterator[str]:
+    folder = root / "calls" / vector.name
+    if folder.exists():
+        yield f"{vector.name}: a second one of this name"
+    write(folder / "README", f"{vector.why}\n".encode())
+    write(folder / "args.json", canonical_bytes(vector.args) + b"\n")
+    for name, data in vector.files.items():
+        write(folder / name, data)
+    result = outcome(folder)
+    write(folder / "expected.json", canonical_bytes(result) + b"\n")
+    if result != {"code": vector.code, "at": vector.at}:
+        yield f"{vector.name}: {result}, not {vector.code} at {vector.at!r}"
 
 
 def write(path: Path, data: bytes) -> None:

@@ -1,13 +1,15 @@
-"""Runs the vectors through the command line, and asks whether they cover what they must."""
+"""Runs the vectors, by command line or by call, and asks whether they cover what they must."""
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -21,40 +23,14 @@ from capsules.report_json import registry_id
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 CASES = sorted(path for path in (HERE / "cases").iterdir())
+CALLS = sorted(path for path in (HERE / "calls").iterdir())
 JSON_LINES = ("match", "citations", "cached")
 
-# Failure codes that no command line can yield, and the tests that yield them.
+# Failure codes that no vector can yield: why, and the test that yields them.
 EXEMPT = {
-    "alias.class.mismatch": "aliases are no command (test_alias.py)",
-    "alias.contract.mismatch": "test_alias.py",
-    "alias.expired": "test_alias.py",
-    "alias.expiry.exceeded": "test_alias.py",
-    "alias.ignore.protected": "test_equivalence.py",
-    "alias.member.unknown": "test_alias.py",
-    "alias.member.unverified": "test_alias.py",
-    "alias.use.denied": "test_alias.py, test_equivalence.py",
-    "artifact.mismatch": "artifacts are no command (test_artifact.py, test_kv_chain.py)",
-    "budget.evidence.exceeded": "rebuild is no command (test_rebuild_prompt.py)",
-    "clock.rollback": "the command line is told the time once (test_egress.py)",
-    "decision.spent": "the command line sends nothing (test_egress.py)",
-    "object.missing": "a validation says source.missing or evidence.ref.missing (store/test_disk_store.py)",
-    "policy.not_evaluated": "needs a rule that raises (test_egress_raising.py)",
-    "provider.route.unlisted": "routes are no command (test_delivery.py)",
-    "ref.conflict": "refs are written by the store alone (store/test_refs.py)",
-    "ref.malformed": "store/test_refs.py",
-    "ref.rollback": "store/test_refs.py",
-    "render.control_token": "needs a tokenizer, which the command line has not (test_validation.py)",
-    "render.gap": "needs a tokenizer (test_validation.py)",
-    "render.malformed": "unrender is no command",
-    "render.rewrite": "render is no command",
-    "report.incomplete": "reports are read by read_report (test_report.py)",
-    "rewrite.stale": "rebuild is no command (test_rebuild_prompt.py)",
-    "store.io": "needs a failing disk (store/test_faults.py)",
-    "store.not_regular": "FIFOs and sockets are not kept in a repository (store/test_disk_store.py)",
-    "store.poisoned": "needs a failing fsync (store/test_faults.py)",
-    "store.read_only": "the command line never writes (store/test_disk_store.py)",
-    "store.symlink": "symlinks are not kept in a repository (store/test_disk_store.py)",
-    "tokenizer.mismatch": "needs a tokenizer (test_validation.py)",
+    "policy.not_evaluated": ("needs a rule that raises", "test_egress_raising.py"),
+    "store.io": ("needs a failing disk", "store/test_faults.py"),
+    "store.poisoned": ("needs a failing fsync", "store/test_faults.py"),
 }
 
 
@@ -65,8 +41,8 @@ def read(path: Path) -> Any:
 def stdin_of(case: Path, args: Any) -> bytes:
     stdin = args.get("stdin")
     if isinstance(stdin, dict):
-        return (stdin["repeat"] * stdin["times"]).encode()
-    return b"" if stdin is None else (case / stdin).read_bytes()
+        return str(stdin["repeat"] * stdin["times"]).encode()
+    return b"" if stdin is None else Path(case, stdin).read_bytes()
 
 
 def as_expected(command: str, status: int, out: bytes, err: bytes) -> dict[str, Any]:
@@ -82,7 +58,7 @@ def as_expected(command: str, status: int, out: bytes, err: bytes) -> dict[str, 
 def codes_in(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for key, item in value.items():
-            if key == "code":
+            if key == "code" and item is not None:
                 yield item
             elif key == "codes":
                 yield from item
@@ -109,6 +85,37 @@ def test_the_command_says_what_the_vector_expects(case: Path, monkeypatch: pytes
     assert found == read(case / "expected.json"), (case / "README").read_text()
 
 
+@pytest.fixture(scope="module")
+def calls() -> ModuleType:
+    """``calls.py`` (test modules cannot import each other)."""
+    spec = importlib.util.spec_from_file_location("vectors_calls", HERE / "calls.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["vectors_calls"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("case", CALLS, ids=lambda case: case.name)
+def test_the_call_comes_to_what_the_vector_expects(case: Path, calls: ModuleType) -> None:
+    expected = read(case / "expected.json")
+
+    assert calls.outcome(case) == expected, (case / "README").read_text()
+    assert (expected["code"] is not None) == case.name.endswith("_fail")
+    assert expected["code"] is None or CODES[expected["code"]] == "failure"
+
+
+def test_every_call_of_the_table_is_made_and_comes_out_well_at_least_once(calls: ModuleType) -> None:
+    made: dict[str, set[bool]] = {}
+    for case in CALLS:
+        passes = read(case / "expected.json")["code"] is None
+        made.setdefault(read(case / "args.json")["call"], set()).add(passes)
+
+    assert made.keys() == calls.CALLS.keys()
+    assert {name for name, seen in made.items() if seen != {True, False}} == {"contract"}  # refusals only
+
+
 @pytest.mark.parametrize("case", CASES[::24], ids=lambda case: case.name)
 def test_the_same_in_a_process_of_its_own(case: Path) -> None:
     args = read(case / "args.json")
@@ -128,21 +135,28 @@ def test_the_same_in_a_process_of_its_own(case: Path) -> None:
 
 
 def test_there_are_enough_and_most_of_them_fail() -> None:
-    negative = [case for case in CASES if case.name.endswith("_fail")]
-
-    assert len(CASES) >= 150
-    assert len(negative) >= 0.6 * len(CASES)
+    for folders, wanted in ((CASES, 150), (CALLS, 40)):
+        negative = [case for case in folders if case.name.endswith("_fail")]
+        assert len(folders) >= wanted
+        assert len(negative) >= 0.6 * len(folders)
     for command in ("canonical", "digest", "match", "citations", "cached", "verify"):
         assert any(read(case / "args.json")["argv"][0] == command for case in CASES)
 
 
 def test_every_failure_code_has_a_vector() -> None:
-    covered = set().union(*(failures(case) for case in CASES))
+    covered = set().union(*(failures(case) for case in (*CASES, *CALLS)))
     wanted = {code for code, kind in CODES.items() if kind == "failure"} - EXEMPT.keys()
 
     assert wanted - covered == set()
     assert covered & EXEMPT.keys() == set()
     assert EXEMPT.keys() <= CODES.keys()
+
+
+@pytest.mark.parametrize("code", EXEMPT)
+def test_the_test_of_an_exempt_code_mentions_it(code: str) -> None:
+    test = ROOT / "tests" / "capsules" / EXEMPT[code][1]
+
+    assert code in test.read_text(encoding="utf-8").replace("\\", "")
 
 
 def test_no_vector_with_a_failure_code_comes_out_well() -> None:
@@ -173,7 +187,7 @@ def test_released_vectors_are_frozen() -> None:
     listed = dict(line.split("  ")[::-1] for line in (HERE / "FROZEN").read_text().splitlines())
     found = {
         path.relative_to(HERE).as_posix(): content_id(path.read_bytes())
-        for part in ("cases", "stores")
+        for part in ("calls", "cases", "stores")
         for path in (HERE / part).rglob("*")
         if path.is_file()
     }

@@ -70,8 +70,7 @@ def test_full_context_returns_everything_in_order() -> None:
 
 
 def test_names() -> None:
-    assert sorted(RETRIEVERS) == ["bm25", "full_context", "gold"]
-    with pytest.raises(
-        RegistryError, match="unknown retrieval 'bm52': expected one of bm25, full_context, gold"
-    ):
+    assert sorted(RETRIEVERS) == ["bm25", "dense", "full_context", "gold", "hybrid"]
+    listed = "bm25, dense, full_context, gold, hybrid, or module:attribute"
+    with pytest.raises(RegistryError, match=f"unknown retrieval 'bm52': expected one of {listed}"):
         retriever("bm52")
