@@ -149,7 +149,7 @@ CHANGES = st.lists(
 SEEN: Counter[str] = Counter()
 
 
-@given(
+WORLDS = given(
     changes=CHANGES,
     target=st.sampled_from(["prompt", "prompt", "public", "internal", "policy", "any"]),
     harm=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2)), max_size=1),
@@ -158,6 +158,8 @@ SEEN: Counter[str] = Counter()
     provider=st.sampled_from([None, "local", "cloud", "nobody"]),
     late=st.booleans(),
 )
+
+
 def differ(changes: Any, target: str, harm: Any, now: str, project: Any, provider: Any, late: bool) -> None:
     world, policy = kit.World(), kit.policy()
     values = {"policy": [policy], "any": [world.prompt, world.public, world.internal, policy]}.get(
@@ -192,7 +194,7 @@ def differ(changes: Any, target: str, harm: Any, now: str, project: Any, provide
 
 def differ_often(examples: int, codes: int) -> None:
     SEEN.clear()
-    settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))(differ)()
+    settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))(WORLDS(differ))()
 
     assert len(SEEN) >= codes, SEEN  # the changes reach deep enough to compare something
 
