@@ -34,7 +34,7 @@ SUITES: dict[str, list[str]] = {
     "policy": [f"{CAPSULES}/test_policy.py"],
     "report": [f"{CAPSULES}/test_report.py"],
     "cli": [f"{CAPSULES}/test_cli.py"],
-    "store": [f"{STORE}/test_disk_store.py"],
+    "store": [f"{STORE}/test_disk_store.py", f"{STORE}/test_refusals.py"],
     "refs": [f"{STORE}/test_refs.py"],
     "crash": [f"{STORE}/test_crash.py"],
     "faults": [f"{STORE}/test_faults.py"],
