@@ -223,7 +223,7 @@ def nothing(fd: int) -> bool:
 
 
 def site() -> tuple[str, ...]:
-    """Which line of the store asks for this fsync; in the shared helper, on whose behalf."""
+    """Which line of the store asks for this fsync; in the shared function, on whose behalf."""
     frame = sys._getframe(1)
     found: list[str] = []
     while frame is not None:
