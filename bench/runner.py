@@ -21,6 +21,7 @@ from itertools import islice
 
 from bench.cache_state import CacheState, Counted, judge_cell, stable_prefixes
 from bench.engines.base import Engine, EngineError, EngineRequest, EngineResult
+from bench.engines.results import failed
 from bench.planner import LATENCY, QUALITY, Cell, Group, Plan, Planned
 from bench.recorder import Recorder
 from bench.records import CellState
@@ -208,16 +209,5 @@ def _engine_request(p: Planned) -> EngineRequest:
 
 
 def _lost(p: Planned, error: EngineError) -> EngineResult:
-    return EngineResult(
-        request_id=p.request_id,
-        status="error",
-        text="",
-        output_ids=(),
-        cached_tokens=None,
-        ttft_us=None,
-        tpot_us=None,
-        e2e_us=None,
-        queue_us=None,
-        finish_reason=None,
-        error=str(error).splitlines()[0] if str(error) else type(error).__name__,
-    )
+    lines = str(error).splitlines()
+    return failed(_engine_request(p), lines[0] if lines else type(error).__name__)
