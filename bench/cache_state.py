@@ -110,7 +110,7 @@ class CacheState:
 
 @dataclass(slots=True)
 class Counted:
-    """Measured answers of one session and the engine's hit counter around them.
+    """Measured answers that one driver got, and the engine's hit counter around them.
 
     Attributes:
         results: The answers.
@@ -154,8 +154,8 @@ def judge_cell(
     Args:
         cell: The cell.
         phase: quality or latency.
-        answers: All its requests that have an answer, of earlier sessions too, and their cached tokens.
-        counted: The answers of this session with the engine's counters.
+        answers: All its requests that have an answer, from earlier drivers too, and their cached tokens.
+        counted: The answers that this driver got, with the engine's counters.
         info: What the engine says about itself.
     """
     hit = any(cached for _, cached in answers)

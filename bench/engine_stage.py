@@ -78,7 +78,7 @@ def run_engines(stage: Stage) -> dict[str, int]:
 
 
 def pending(stage: Stage, group: Group) -> int:
-    """Requests of a group without an answer in this session or a final one in an earlier session."""
+    """Requests of a group that this driver has no answer to, and no earlier driver a final one."""
     planned = [p for cell in group.cells for p in stage.plan.quality[cell.cell_id]]
     planned += stage.plan.latency[group.name]
     void = stage.progress.void

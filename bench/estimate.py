@@ -1,8 +1,8 @@
 """What a run will take, said before it starts: requests, a range of time, disk.
 
-The constants are rounded from runs of Gemma 3 270M on two cores with and without matrix units (those
-for a GPU are guesses) and are meant as an order of magnitude: the range spans a factor of four. An
-engine without constants has no estimate of time.
+The constants are rounded from runs of Gemma 3 270M on two quiet cores (those for a GPU are guesses) and
+are meant as an order of magnitude: the range spans a factor of four. An engine without constants has no
+estimate of time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bench.run_store import RunError
 from bench.specs import RunSpec
 
 # seconds of an engine start, of 1,000 uncached prompt tokens, of one decoding step of a whole wave
-_CPU_START_S, _CPU_PREFILL_S, _CPU_STEP_S = 40.0, 1.5, 0.12
+_CPU_START_S, _CPU_PREFILL_S, _CPU_STEP_S = 30.0, 0.8, 0.08
 _GPU_START_S, _GPU_PREFILL_S, _GPU_STEP_S = 90.0, 0.05, 0.01
 
 _BYTES_PER_TOKEN = 7  # stored ids as JSON

@@ -1,4 +1,4 @@
-"""What an earlier session of a run left, and what of it counts.
+"""What an earlier driver of a run left, and what of it counts.
 
 Rules that this module owns:
 
@@ -29,7 +29,7 @@ class Progress:
         torn: Bytes set aside by file name.
         dropped: Request rows that will be sent again.
         judged: (cell, phase) whose counters were written down.
-        void: (cell, phase) found void in this session: not tried again in it.
+        void: (cell, phase) found void by this driver, which does not try it again.
     """
 
     finished: dict[str, ResponseRow] = field(default_factory=dict)

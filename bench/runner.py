@@ -6,7 +6,7 @@ Rules that this module owns:
   reset *verified*: a probe that was cached before the reset must measure 0 after it. A reset that
   is not verified voids the cell, and none of its requests is sent.
 * primed: the stable prefix alone is sent once under each salt of the cell, unmeasured. What an
-  earlier, interrupted session had finished is sent again as ids and output, unmeasured, so that the
+  earlier, interrupted driver had finished is sent again as ids and output, unmeasured, so that the
   cache holds what it would hold.
 * Every request is predicted and written down before it is sent. A wave is one ``generate``; its
   answers are on disk before the next wave starts. Waves are cut from the plan, not from what is
@@ -124,7 +124,7 @@ class GroupRunner:
             self._progress.void.add((cell.cell_id, phase))
 
     def _judge_unseen(self, cell: Cell, phase: str, planned: Sequence[Planned]) -> None:
-        """A session that was killed after a cell's last answer wrote no state: judge the answers alone."""
+        """A driver that was killed after a cell's last answer wrote no state: judge the answers alone."""
         if planned and (cell.cell_id, phase) not in self._progress.judged:
             self._judge(cell, phase, planned, Counted([], None, None))
 
@@ -151,7 +151,7 @@ class GroupRunner:
         return True
 
     def _restore(self, planned: Sequence[Planned]) -> bool:
-        """Bring back what finished requests of an interrupted session had left in the cache."""
+        """Bring back what finished requests of an interrupted driver had left in the cache."""
         for p in planned:
             answer = self._finished.get(p.request_id)
             if answer is None or answer.output_ids_digest is None:

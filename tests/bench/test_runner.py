@@ -42,7 +42,7 @@ class Bench:
         )
         return self.wrap(start_engine(start))
 
-    def session(self, progress: Progress | None = None, **env: str) -> Progress:
+    def drive(self, progress: Progress | None = None, **env: str) -> Progress:
         progress = progress or Progress()
         with Recorder(self.folder, self.store, progress.attempts) as recorder:
             for group in self.plan.groups:
@@ -91,7 +91,7 @@ def bench(
 
 def test_off_and_cold_measure_zero_and_primed_the_stable_prefix(bench: Callable[..., Bench]) -> None:
     b = bench()
-    b.session()
+    b.drive()
     assert set(b.measured("capsule.off")) == set(b.measured("capsule.cold")) == {0}
     assert set(b.measured("capsule.off", LATENCY)) == set(b.measured("capsule.cold", LATENCY)) == {0}
     # BOS and "capsule: a stable prefix of more than two blocks of ids. ": 58 ids, three blocks of 16;
@@ -105,7 +105,7 @@ def test_every_prediction_is_written_before_sending_and_equals_what_the_engine_m
     bench: Callable[..., Bench],
 ) -> None:
     b = bench()
-    b.session()
+    b.drive()
     assert len(b.requests) == len(b.answers) == b.plan.planned
     for row in b.requests:
         assert row.predicted_cached == b.answers[row.request_id].measured_cached, row
@@ -125,7 +125,7 @@ def test_the_request_row_is_on_disk_when_the_engine_gets_the_request(bench: Call
             return super().generate(requests)
 
     b.wrap = Watching
-    b.session()
+    b.drive()
     assert seen == [True] * b.plan.planned
 
 
@@ -139,7 +139,7 @@ def test_waves_go_in_sample_order_and_latency_one_at_a_time(bench: Callable[...,
             return super().generate(requests)
 
     b.wrap = Watching
-    b.session()
+    b.drive()
     by_id = {p.request_id: p for p in b.plan.requests}
     mine = [[by_id[i] for i in wave] for wave in waves if wave[0] in by_id]
     cell = [w for w in mine if w[0].cell.cell_id == "capsule.cold" and w[0].phase == "quality"]
@@ -151,7 +151,7 @@ def test_waves_go_in_sample_order_and_latency_one_at_a_time(bench: Callable[...,
 
 def test_each_label_is_primed_under_a_salt_of_its_own(bench: Callable[..., Bench]) -> None:
     b = bench(levels=("public", "internal"))
-    b.session()
+    b.drive()
     assert (
         len({row.salt for row in b.requests if row.cell_id == "capsule.primed" and row.phase == "quality"})
         == 2
@@ -161,7 +161,7 @@ def test_each_label_is_primed_under_a_salt_of_its_own(bench: Callable[..., Bench
 
 def test_a_reset_that_is_refused_voids_every_cell_and_sends_nothing(bench: Callable[..., Bench]) -> None:
     b = bench()
-    b.session(FAKE_REFUSE_RESET="1")
+    b.drive(FAKE_REFUSE_RESET="1")
     assert b.requests == []
     assert len(b.cells) == 2 * 7
     assert {(s.void, s.code, s.reset_verified) for s in b.cells.values()} == {
@@ -199,7 +199,7 @@ class LyingReset(Wrapped):
 def test_a_reset_that_only_says_so_is_not_believed(bench: Callable[..., Bench]) -> None:
     b = bench()
     b.wrap = LyingReset
-    b.session()
+    b.drive()
     caching = {key: s for key, s in b.cells.items() if not key[0].endswith(".off")}
     assert {(s.void, s.code) for s in caching.values()} == {(True, "cell.reset.unverified")}
     assert {row.cell_id for row in b.requests} == {"naive.off", "capsule.off"}  # nothing to reset there
@@ -208,7 +208,7 @@ def test_a_reset_that_only_says_so_is_not_believed(bench: Callable[..., Bench]) 
 def test_an_engine_that_caches_although_it_says_off_voids_the_cell(bench: Callable[..., Bench]) -> None:
     """A08: the baseline must show 0 cached tokens, whatever ran before it."""
     b = bench("arms.naive.caches=[off]", "arms.capsule.caches=[off]", "~arm@arms.naive_volatile")
-    b.session(FAKE_LEAK="16")
+    b.drive(FAKE_LEAK="16")
     assert {(s.void, s.code) for s in b.cells.values()} == {(True, "cell.reset.unverified")}
 
 
@@ -235,7 +235,7 @@ def test_answers_from_a_warm_cache_void_a_cell_that_may_not_have_one(
 ) -> None:
     b = bench(f"arms.naive.caches=[{cache}]", "~arm@arms.capsule", "~arm@arms.naive_volatile")
     b.wrap = WarmFromStart  # the latency subset sends what the quality requests have sent
-    b.session()
+    b.drive()
     assert not b.cells[f"naive.{cache}", "quality"].void
     assert b.cells[f"naive.{cache}", "latency"].code == "cell.counters.mismatch"
 
@@ -253,7 +253,7 @@ def test_without_counters_the_answers_alone_void_it(
 ) -> None:
     b = bench(f"arms.naive.caches=[{cache}]", "~arm@arms.capsule", "~arm@arms.naive_volatile")
     b.wrap = SilentCounters
-    b.session()
+    b.drive()
     state = b.cells[f"naive.{cache}", "latency"]
     assert (state.code, state.hits_before, state.hits_after) == (code, None, None)
 
@@ -270,24 +270,24 @@ class ForgetsPriming(Wrapped):
 def test_a_primed_cell_that_misses_its_prefix_is_void(bench: Callable[..., Bench]) -> None:
     b = bench("arms.naive.caches=[primed]", "~arm@arms.capsule", "~arm@arms.naive_volatile", "concurrency=1")
     b.wrap = ForgetsPriming
-    b.session()
+    b.drive()
     assert b.cells["naive.primed", "quality"].code == "cell.primed.miss"
 
 
-def test_a_lost_engine_costs_its_wave_and_the_next_session_goes_on_as_if_nothing_had_been(
+def test_a_lost_engine_costs_its_wave_and_the_next_driver_goes_on_as_if_nothing_had_been(
     bench: Callable[..., Bench], tmp_path: Path
 ) -> None:
     b, whole = bench(), bench()
-    whole.session()
+    whole.drive()
     with pytest.raises(EngineError, match="scripted death"):
-        b.session(FAKE_DIE_AT="7")  # two probes, the probe of the first reset, then 4 requests in waves of 2
+        b.drive(FAKE_DIE_AT="7")  # two probes, the probe of the first reset, then 4 requests in waves of 2
     errors = [row for row in b.answers.values() if row.status == "error"]
     assert len(errors) == 2
     assert all(row.error and "scripted death" in row.error for row in errors)
     progress = take_up(b.folder, b.plan)
     assert len(progress.finished) == 2
     assert progress.dropped == 2
-    b.session(progress)
+    b.drive(progress)
     assert {row.request_id for row in b.requests} == {row.request_id for row in whole.requests}
     assert {i: row.text for i, row in b.answers.items()} == {i: row.text for i, row in whole.answers.items()}
     assert {b.answers[row.request_id].attempt for row in errors} == {2}
@@ -304,7 +304,7 @@ def test_a_primed_cell_is_taken_up_with_the_cache_that_it_had(
         "concurrency=1",
     )
     b, whole = bench(*overrides), bench(*overrides)
-    whole.session()
+    whole.drive()
 
     class Dies(Wrapped):
         sent = 0
@@ -318,9 +318,9 @@ def test_a_primed_cell_is_taken_up_with_the_cache_that_it_had(
 
     b.wrap = Dies
     with pytest.raises(EngineError, match="gone"):
-        b.session()
+        b.drive()
     b.wrap = lambda engine: engine
-    b.session(take_up(b.folder, b.plan))
+    b.drive(take_up(b.folder, b.plan))
     assert b.measured("capsule.primed") == whole.measured("capsule.primed")
     assert all(row.predicted_cached == b.answers[row.request_id].measured_cached for row in b.requests)
     assert not any(state.void for state in b.cells.values())
@@ -328,7 +328,7 @@ def test_a_primed_cell_is_taken_up_with_the_cache_that_it_had(
 
 def test_a_resumed_cell_sends_the_waves_of_the_plan(bench: Callable[..., Bench]) -> None:
     b = bench("concurrency=2", "arms.capsule.caches=[cold]", "~arm@arms.naive", "~arm@arms.naive_volatile")
-    b.session(FAKE_ERROR_AT="4")  # two probes, the probe of the reset, then the first sample
+    b.drive(FAKE_ERROR_AT="4")  # two probes, the probe of the reset, then the first sample
     waves: list[int] = []
 
     class Watching(Wrapped):
@@ -341,19 +341,19 @@ def test_a_resumed_cell_sends_the_waves_of_the_plan(bench: Callable[..., Bench])
     third = b.plan.quality["capsule.cold"][2]
     del progress.finished[third.request_id]
     b.wrap = Watching
-    b.session(progress)
+    b.drive(progress)
     assert waves == [1, 1]  # one of each of the two waves, not one wave of two
 
 
-def test_an_error_of_one_request_stays_and_is_retried_by_the_next_session(
+def test_an_error_of_one_request_stays_and_is_retried_by_the_next_driver(
     bench: Callable[..., Bench],
 ) -> None:
     b = bench()
-    b.session(FAKE_ERROR_AT="5")
+    b.drive(FAKE_ERROR_AT="5")
     failed = [row for row in b.answers.values() if row.status == "error"]
     assert len(failed) == 2  # one an engine
     assert len(b.requests) == b.plan.planned
-    b.session(take_up(b.folder, b.plan))
+    b.drive(take_up(b.folder, b.plan))
     rows = read_rows(b.folder.responses, ResponseRow)
     assert len(rows) == b.plan.planned + 2
     assert sorted(row.attempt for row in rows if row.request_id == failed[0].request_id) == [1, 2]
