@@ -51,7 +51,7 @@ def clock_now() -> int:
 
 
 def package_versions() -> dict[str, str]:
-    """Versions of the packages that are installed."""
+    """Versions of the packages of ``PACKAGES`` that are installed; extras may be absent."""
     found = {}
     for name in PACKAGES:
         try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bench.specs import ArmSpec
+from capsules.errors import CapsuleError
 from capsules.evidence import EvidenceCapsule
 from capsules.prompt import PromptCapsule
 from capsules.tokenizer import Tokenizer
@@ -120,3 +121,10 @@ class BuildError(Exception):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+def build_error(error: CapsuleError | UnicodeEncodeError) -> BuildError:
+    """What the core refused about a sample, as the reason why it has no prompt."""
+    if isinstance(error, CapsuleError):
+        return BuildError(error.code, str(error))
+    return BuildError("json.string.surrogate", "expected text, found a lone surrogate")

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.build import accounting
-from bench.build.base import BuildContext, BuildError, BuiltPrompt
+from bench.build.base import BuildContext, BuildError, BuiltPrompt, build_error
 from bench.build.candidates import Candidates, Item, cut_sources, gather
 from bench.build.chunking import ChunkCache
 from bench.build.examples import Example, fenced, make_example
@@ -77,10 +77,8 @@ class CapsuleBuilder:
         """
         try:
             return self._build(sample, ctx)
-        except CapsuleError as error:
-            raise BuildError(error.code, str(error)) from error
-        except UnicodeEncodeError as error:
-            raise BuildError("json.string.surrogate", "expected text, found a lone surrogate") from error
+        except (CapsuleError, UnicodeEncodeError) as error:
+            raise build_error(error) from error
 
     def _build(self, sample: SampleInput, ctx: BuildContext) -> BuiltPrompt:
         arm, tokenizer = ctx.arm, ctx.tokenizer
