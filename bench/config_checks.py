@@ -48,7 +48,6 @@ def check_arm(arm: ArmSpec) -> None:
     if arm.authority.not_before >= arm.authority.expires_at:
         raise ConfigError(f"{at}.authority.expires_at must be after not_before ({arm.authority.not_before})")
     _range(f"{at}.retrieval.k", arm.retrieval.k, 1)
-    _range(f"{at}.retrieval.pool", arm.retrieval.pool, 1)
     _range(f"{at}.selection.k", arm.selection.k, 1)
     _range(f"{at}.compression.rate_bp", arm.compression.rate_bp, 1, 10_000)
     _range(f"{at}.contract.max_quotes", arm.contract.max_quotes, 1)

@@ -39,7 +39,6 @@ class ModelConfig:
     revision: str = MISSING
     dtype: str = "bfloat16"
     terms: str = MISSING
-    instruct: bool = False
 
 
 @dataclass
@@ -66,7 +65,6 @@ class RetrievalConfig:
     name: str = "bm25"
     chunk: str = "paragraph"
     k: int = 8
-    pool: int = 100
 
 
 @dataclass

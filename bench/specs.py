@@ -21,7 +21,6 @@ class RetrievalSpec:
     name: str = "bm25"  # registry name or module:attribute
     chunk: str = "paragraph"
     k: int = 8  # chunks kept by the retriever; the rest is retrieval.low_rank
-    pool: int = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +107,6 @@ class ModelSpec:
     revision: str
     dtype: str
     terms: str
-    instruct: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -156,7 +156,7 @@ class Ours:
         self._corpus, self._pool, self._data = corpus, pool, replace(data, examples=())
         self._index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
         self._index.index([list(terms(doc.text)) for doc in corpus], show_progress=False)
-        everything = RetrievalSpec(name="bm25", k=5, chunk="document", pool=pool)
+        everything = RetrievalSpec(name="bm25", k=5, chunk="document")
         arm = replace(spec.arms[0], retrieval=everything, selection=SelectionSpec(k=5))
         self._spec = replace(spec, arms=(arm,))
         self._builder = CapsuleBuilder()

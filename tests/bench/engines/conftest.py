@@ -57,9 +57,7 @@ def engine_start(
     engine_spec: Callable[..., EngineSpec], tokenizer: CharTokenizer, tmp_path: Path
 ) -> Callable[..., EngineStart]:
     def make(*, prefix_caching: bool = True, folder: object = None, **changes: object) -> EngineStart:
-        model = ModelSpec(
-            name="m", kind="local", ref="/m", revision="local", dtype="bfloat16", terms="none", instruct=False
-        )
+        model = ModelSpec(name="m", kind="local", ref="/m", revision="local", dtype="bfloat16", terms="none")
         return EngineStart(
             spec=engine_spec(**changes),
             model=model,
