@@ -68,3 +68,21 @@ def space() -> ModuleType:
 def loopback() -> ModuleType:
     """``tests/loopback.py``: providers on 127.0.0.1."""
     return _load("loopback")
+
+
+@pytest.fixture(scope="session")
+def seam() -> ModuleType:
+    """``tests/seam.py``: a planned run and an engine that answers from a table."""
+    return _load("seam")
+
+
+@pytest.fixture(scope="session")
+def driven() -> ModuleType:
+    """``tests/driven.py``: a plan driven through the runner."""
+    return _load("driven")
+
+
+@pytest.fixture(scope="session")
+def wrapped() -> ModuleType:
+    """``tests/wrapped.py``: engines around an engine."""
+    return _load("wrapped")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from bench.hydra_app import compose_config
 from bench.pipeline import Outcome, drive, start_run
 from bench.planner import Plan, Prepared, ids_bytes, make_plan
 from bench.progress import Reporter
+from bench.run_store import create_run
 from bench.specs import RunSpec
 from bench.tokenizers import ByteTokenizer
 from capsules.content_id import content_id
@@ -70,6 +72,12 @@ def spec_of(small: Callable[..., list[str]]) -> Callable[..., RunSpec]:
 @cache
 def _spec(overrides: tuple[str, ...]) -> RunSpec:
     return to_spec(compose_config(overrides))
+
+
+@pytest.fixture(scope="module")
+def world(seam: Any, small: Callable[..., list[str]]) -> Any:
+    """Two planned samples in every cell of a small run, and the store of their capsules."""
+    return seam.planned_world(_spec(tuple(small("limit=2"))))
 
 
 @pytest.fixture(scope="session")
@@ -146,6 +154,19 @@ def toy_plan() -> Callable[..., Plan]:
                     )
                 )
         return make_plan(spec, samples, items)
+
+    return make
+
+
+@pytest.fixture
+def bench(
+    driven: Any, spec_of: Callable[..., RunSpec], toy_plan: Callable[..., Plan], tmp_path: Path
+) -> Callable[..., Any]:
+    """A toy plan that can be driven through the runner."""
+
+    def make(*overrides: str, **options: object) -> Any:
+        spec = spec_of("latency_samples=2", *overrides)
+        return driven.Bench(spec, toy_plan(spec, **options), create_run(tmp_path, "e", 0))
 
     return make
 

@@ -1,7 +1,7 @@
 """Threats that no other test of the core covers, by what an enemy sends or leaves on the disk.
 
 The other rows of the project's list of threats have tests where the thing itself is tested: store/,
-validation/, test_egress*.py, test_rendering.py, tests/vectors, tests/bench/engines/test_http_transport.py.
+validation/, test_egress*.py, test_rendering.py, tests/vectors, tests/bench/engines/test_http_*.py.
 """
 
 from __future__ import annotations

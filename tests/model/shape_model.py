@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable
 from typing import Any
 
 from shape_tables import ID, INTS, PATTERNS, SHAPES, TEXTS
-from slow_model import Codes, Json, b3, seconds
+from slow_model import Codes, seconds
+from slow_reader import Json, b3
 
 
 def check(value: Json, kind: Any, codes: list[str]) -> bool:
@@ -81,8 +83,8 @@ def check_record(value: Json, fields: dict[str, Any], codes: list[str]) -> None:
 
 
 def laws(r: dict[str, Json], fields: dict[str, Any]) -> list[str]:
-    """Laws between fields that are themselves in order (missing ones raise KeyError: no law then)."""
-    table: dict[str, list[Any]] = {
+    """Laws between fields; one is asked only if the fields that it names are themselves in order."""
+    table: dict[str, list[Law]] = {
         "span_id": SPAN_LAWS,
         "min_chars": QUOTE_LAWS,
         "between": PAIR_LAWS,
@@ -93,11 +95,9 @@ def laws(r: dict[str, Json], fields: dict[str, Any]) -> list[str]:
     }
     found = []
     for marker, rules in table.items():
-        for rule in rules if marker in fields else []:
-            try:
+        for names, rule in rules if marker in fields else []:
+            if r.keys() >= set(names.split()):
                 found += rule(r)
-            except KeyError:
-                continue
     if fields.keys() == {"item", "start", "end"} and fields.keys() <= r.keys():
         first, last = span_ends(r["item"])
         found += ["span.range"] * (not first <= r["start"] < r["end"] <= last)
@@ -125,54 +125,81 @@ def names_of(r: dict[str, Json]) -> set[str]:
     return {s["span_id"] for s in r["exact_spans"]} | {c["claim_id"] for c in r["claim_candidates"]}
 
 
-SPAN_LAWS = [
-    lambda r: ["span.range"] * (r["start"] >= r["end"]),
-    lambda r: ["span.range"] * (r["start"] < r["end"] and len(r["exact"]) != r["end"] - r["start"]),
-    lambda r: ["id.malformed"] * (r["span_id"] != f"{r['source']}:{r['start']}-{r['end']}"),
-    lambda r: ["span.exact.mismatch"] * (r["text_digest"] != b3(r["exact"].encode())),
-    lambda r: ["span.context.mismatch"] * (len(r["prefix"]) != min(32, r["start"])),
-    lambda r: ["schema.limit"] * (r["occurrence"] > r["occurrences"]),
-]
-QUOTE_LAWS = [lambda r: ["schema.limit"] * (r["min_chars"] > r["max_chars"])]
-PAIR_LAWS = [lambda r: ["schema.duplicate"] * (r["between"][0] == r["between"][1])]
-DENIED, POOL = "visibility.denied", "retrieval.outside_pool"
-OMISSION_LAWS = [
-    lambda r: ["schema.word"] * (r["stage"] != r["reason"].split(".")[0]),
-    lambda r: ["schema.field.type"] * ((r["item"] is None) != (r["reason"] == DENIED)),
-    lambda r: ["id.malformed"] * bool(r["reason"] == POOL and r["item"] and not re.fullmatch(ID, r["item"])),
-    lambda r: ["schema.field.type"] * ((r["tokens"] is None) != (r["reason"] == POOL)),
-    lambda r: ["schema.limit"] * (r["count"] != 1 and r["reason"] not in (DENIED, POOL)),
-]
-REWRITE_LAWS = [
-    lambda r: ["schema.limit"] * (not r["items"]),
-    dropped_in_order,
-    lambda r: ["schema.limit"] * (r["tokens_sent"] >= r["tokens_before"]),
-]
-EVIDENCE_LAWS = [
-    lambda r: [
-        "source.missing"
-        for s in r["exact_spans"]
-        if s["source"] not in [x["source"] for x in r["source_refs"]]
-    ],
-    lambda r: [
-        "schema.reference"
-        for c in r["claim_candidates"]
-        for s in c["span_ids"]
-        if s not in [x["span_id"] for x in r["exact_spans"]]
-    ],
-    lambda r: [
-        "schema.reference" for c in r["contradictions"] for name in c["between"] if name not in names_of(r)
-    ],
-]
-PROMPT_LAWS = [
-    lambda r: [
-        "schema.word" for name in r["token_budget"]["protected"] if name not in SHAPES["prompt-capsule/1"]
-    ],
-    lambda r: ["schema.duplicate"] * (sum(o["reason"] == POOL for o in r["omissions"]) > 1),
-    lambda r: (
-        ["schema.duplicate"]
-        * (len({i for w in r["rewrites"] for i in w["items"]}) < sum(len(w["items"]) for w in r["rewrites"]))
+def spans_without_source(r: dict[str, Json]) -> list[str]:
+    sources = [ref["source"] for ref in r["source_refs"]]
+    return ["source.missing" for span in r["exact_spans"] if span["source"] not in sources]
+
+
+def claims_without_span(r: dict[str, Json]) -> list[str]:
+    spans = [span["span_id"] for span in r["exact_spans"]]
+    named = [span for claim in r["claim_candidates"] for span in claim["span_ids"]]
+    return ["schema.reference" for span in named if span not in spans]
+
+
+def pairs_without_member(r: dict[str, Json]) -> list[str]:
+    named = [name for pair in r["contradictions"] for name in pair["between"]]
+    return ["schema.reference" for name in named if name not in names_of(r)]
+
+
+def unknown_protected(r: dict[str, Json]) -> list[str]:
+    known = SHAPES["prompt-capsule/1"]
+    return ["schema.word" for name in r["token_budget"]["protected"] if name not in known]
+
+
+def rewritten_twice(r: dict[str, Json]) -> list[str]:
+    items = [item for rewrite in r["rewrites"] for item in rewrite["items"]]
+    return ["schema.duplicate"] * (len(set(items)) < len(items))
+
+
+# A law: the fields that it needs, and what is wrong with them.
+Law = tuple[str, Callable[[dict[str, Json]], list[str]]]
+SPAN_LAWS: list[Law] = [
+    ("start end", lambda r: ["span.range"] * (r["start"] >= r["end"])),
+    (
+        "start end exact",
+        lambda r: ["span.range"] * (r["start"] < r["end"] and len(r["exact"]) != r["end"] - r["start"]),
     ),
+    (
+        "span_id source start end",
+        lambda r: ["id.malformed"] * (r["span_id"] != f"{r['source']}:{r['start']}-{r['end']}"),
+    ),
+    ("text_digest exact", lambda r: ["span.exact.mismatch"] * (r["text_digest"] != b3(r["exact"].encode()))),
+    ("prefix start", lambda r: ["span.context.mismatch"] * (len(r["prefix"]) != min(32, r["start"]))),
+    ("occurrence occurrences", lambda r: ["schema.limit"] * (r["occurrence"] > r["occurrences"])),
+]
+QUOTE_LAWS: list[Law] = [
+    ("min_chars max_chars", lambda r: ["schema.limit"] * (r["min_chars"] > r["max_chars"])),
+]
+PAIR_LAWS: list[Law] = [
+    ("between", lambda r: ["schema.duplicate"] * (r["between"][0] == r["between"][1])),
+]
+DENIED, POOL = "visibility.denied", "retrieval.outside_pool"
+OMISSION_LAWS: list[Law] = [
+    ("stage reason", lambda r: ["schema.word"] * (r["stage"] != r["reason"].split(".")[0])),
+    ("item reason", lambda r: ["schema.field.type"] * ((r["item"] is None) != (r["reason"] == DENIED))),
+    (
+        "item reason",
+        lambda r: (
+            ["id.malformed"] * bool(r["reason"] == POOL and r["item"] and not re.fullmatch(ID, r["item"]))
+        ),
+    ),
+    ("tokens reason", lambda r: ["schema.field.type"] * ((r["tokens"] is None) != (r["reason"] == POOL))),
+    ("count reason", lambda r: ["schema.limit"] * (r["count"] != 1 and r["reason"] not in (DENIED, POOL))),
+]
+REWRITE_LAWS: list[Law] = [
+    ("items", lambda r: ["schema.limit"] * (not r["items"])),
+    ("dropped items", dropped_in_order),
+    ("tokens_sent tokens_before", lambda r: ["schema.limit"] * (r["tokens_sent"] >= r["tokens_before"])),
+]
+EVIDENCE_LAWS: list[Law] = [
+    ("exact_spans source_refs", spans_without_source),
+    ("claim_candidates exact_spans", claims_without_span),
+    ("contradictions exact_spans claim_candidates", pairs_without_member),
+]
+PROMPT_LAWS: list[Law] = [
+    ("token_budget", unknown_protected),
+    ("omissions", lambda r: ["schema.duplicate"] * (sum(o["reason"] == POOL for o in r["omissions"]) > 1)),
+    ("rewrites", rewritten_twice),
 ]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tasks.base import TaskSpec
+from tasks.listed import Made
 
 SPEC = TaskSpec(
     name="synthetic",
@@ -30,6 +31,17 @@ SPEC = TaskSpec(
 def make_spec() -> Callable[..., TaskSpec]:
     """A spec with some fields changed."""
     return lambda **changes: replace(SPEC, **changes)
+
+
+@pytest.fixture
+def quoted() -> Callable[[Made], list[str]]:
+    """The texts of the gold spans of a sample."""
+
+    def texts_of(made: Made) -> list[str]:
+        texts = {doc.doc_id: doc.text for doc in made.sample.input.sources}
+        return [texts[span.doc_id][span.start : span.end] for span in made.sample.gold.spans]
+
+    return texts_of
 
 
 @pytest.fixture

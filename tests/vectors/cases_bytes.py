@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from kit import omission
 from recipes import Vector
@@ -10,11 +11,17 @@ from verify_recipe import both, put, verify
 
 from capsules.content_id import content_id
 
+Edit = Callable[[bytes], bytes]
+
 
 def cases() -> Iterator[Vector]:
     """All of them."""
     yield from _valid()
-    yield from _bytes()
+    yield from _other_bytes()
+    yield from _no_digest()
+    yield from _no_json()
+    yield from _not_canonical()
+    yield from _refused_json()
 
 
 def _valid() -> Iterator[Vector]:
@@ -75,66 +82,40 @@ def _valid() -> Iterator[Vector]:
     )
 
 
-def _bytes() -> Iterator[Vector]:
-    other = content_id(b"another capsule")
+def _edited(name: str, why: str, code: str, edit: Edit, **more: Any) -> Vector:
+    """A valid capsule, the bytes of whose file are then changed."""
+    return verify(f"verify-{name}_fail", why, None, (code,), edit=edit, **more)
 
-    def flip(data: bytes) -> bytes:
-        return data.replace(b"When did", b"Then did")
 
-    yield verify(
-        "verify-bit_fail", "one bit of the question flipped", None, ("bytes.digest.mismatch",), edit=flip
+def _replaced(old: bytes, new: bytes) -> Edit:
+    return lambda data: data.replace(old, new)
+
+
+def _other_bytes() -> Iterator[Vector]:
+    """Not the bytes that the digest, or the id that is expected, stands for."""
+    code, flip = "bytes.digest.mismatch", _replaced(b"When did", b"Then did")
+    yield _edited("bit", "one bit of the question flipped", code, flip)
+    in_quote = _replaced(b"5 bar", b"7 bar")
+    yield _edited("bit-evidence", "one bit of a quote flipped", code, in_quote, of="public")
+    stored: tuple[tuple[str, str, Edit], ...] = (
+        ("bit", "one bit of the stored form", flip),
+        ("truncated", "the stored form cut short", lambda data: data[:-1]),
+        ("extended", "a newline after the stored form", lambda data: data + b"\n"),
+        ("empty", "an empty file", lambda data: b""),
     )
-    yield verify(
-        "verify-bit-evidence_fail",
-        "one bit of a quote flipped",
-        None,
-        ("bytes.digest.mismatch",),
-        of="public",
-        edit=lambda data: data.replace(b"5 bar", b"7 bar"),
-    )
-    yield verify(
-        "verify-bit-stored_fail",
-        "one bit of the stored form",
-        None,
-        ("bytes.digest.mismatch",),
-        form="stored",
-        expect="own",
-        edit=flip,
-    )
-    yield verify(
-        "verify-truncated-stored_fail",
-        "the stored form cut short",
-        None,
-        ("bytes.digest.mismatch",),
-        form="stored",
-        expect="own",
-        edit=lambda data: data[:-1],
-    )
-    yield verify(
-        "verify-extended-stored_fail",
-        "a newline after the stored form",
-        None,
-        ("bytes.digest.mismatch",),
-        form="stored",
-        expect="own",
-        edit=lambda data: data + b"\n",
-    )
-    yield verify(
-        "verify-empty-stored_fail",
-        "an empty file",
-        None,
-        ("bytes.digest.mismatch",),
-        form="stored",
-        expect="own",
-        edit=lambda data: b"",
-    )
+    for name, why, edit in stored:
+        yield _edited(f"{name}-stored", why, code, edit, form="stored", expect="own")
     yield verify(
         "verify-expected-other_fail",
         "a valid capsule, but not the one expected",
         None,
-        ("bytes.digest.mismatch",),
-        expect=other,
+        (code,),
+        expect=content_id(b"another capsule"),
     )
+
+
+def _no_digest() -> Iterator[Vector]:
+    """No digest to hold the bytes against, or one that is none."""
     yield verify(
         "verify-no-digest_fail",
         "the stored form without an id to hold it against: exit 2",
@@ -143,86 +124,44 @@ def _bytes() -> Iterator[Vector]:
         form="stored",
         exit=2,
     )
-    yield verify(
-        "verify-digest-malformed_fail",
-        "a digest that is no ContentId",
-        None,
-        ("id.malformed",),
-        edit=lambda data: data.replace(b'"digest":"b3:', b'"digest":"B3:'),
-    )
-    yield verify(
-        "verify-digest-null_fail",
-        "a digest that is no string",
-        None,
-        ("id.malformed",),
-        edit=lambda data: _without_digest(data, b"null"),
-    )
-    yield verify(
-        "verify-truncated_fail",
-        "the wire form cut short",
-        None,
-        ("json.syntax",),
-        edit=lambda data: data[:-1],
-    )
-    yield verify("verify-zero-length_fail", "an empty file", None, ("json.syntax",), edit=lambda data: b"")
-    yield verify(
-        "verify-newline_fail",
-        "a final newline is not canonical",
-        None,
-        ("json.noncanonical",),
-        edit=lambda data: data + b"\n",
-    )
-    yield verify(
-        "verify-spaces_fail",
-        "white space is not canonical",
-        None,
-        ("json.noncanonical",),
-        edit=lambda data: data.replace(b'"task":', b'"task": '),
-    )
-    yield verify(
-        "verify-key-order_fail",
-        "the digest at the end is not canonical",
-        None,
-        ("json.noncanonical",),
-        edit=_digest_last,
-    )
-    yield verify(
-        "verify-escape_fail",
-        "an escape that is not needed is not canonical",
-        None,
-        ("json.noncanonical",),
-        edit=lambda data: data.replace(b"When did", rb"\u0057hen did"),
-    )
-    yield verify(
-        "verify-bom_fail", "a byte order mark", None, ("json.bom",), edit=lambda data: b"\xef\xbb\xbf" + data
-    )
-    yield verify(
-        "verify-duplicate-key_fail",
-        "a key twice",
-        None,
-        ("json.key.duplicate",),
-        edit=lambda data: data.replace(b'"task":', b'"task":"other","task":'),
-    )
-    yield verify(
-        "verify-float_fail",
-        "a float",
-        None,
-        ("json.number.float",),
-        edit=lambda data: data.replace(b'"window":1024', b'"window":1024.0'),
-    )
-    yield verify(
-        "verify-array_fail",
-        "an array holds no digest",
-        None,
-        ("bytes.digest.missing",),
-        exit=2,
-        edit=lambda data: b"[]",
-    )
+    capitals = _replaced(b'"digest":"b3:', b'"digest":"B3:')
+    yield _edited("digest-malformed", "a digest that is no ContentId", "id.malformed", capitals)
+    yield _edited("digest-null", "a digest that is no string", "id.malformed", _digest_null)
 
 
-def _without_digest(data: bytes, instead: bytes) -> bytes:
+def _no_json() -> Iterator[Vector]:
+    yield _edited("truncated", "the wire form cut short", "json.syntax", lambda data: data[:-1])
+    yield _edited("zero-length", "an empty file", "json.syntax", lambda data: b"")
+
+
+def _not_canonical() -> Iterator[Vector]:
+    rows: tuple[tuple[str, str, Edit], ...] = (
+        ("newline", "a final newline is not canonical", lambda data: data + b"\n"),
+        ("spaces", "white space is not canonical", _replaced(b'"task":', b'"task": ')),
+        ("key-order", "the digest at the end is not canonical", _digest_last),
+        (
+            "escape",
+            "an escape that is not needed is not canonical",
+            _replaced(b"When did", rb"\u0057hen did"),
+        ),
+    )
+    for name, why, edit in rows:
+        yield _edited(name, why, "json.noncanonical", edit)
+
+
+def _refused_json() -> Iterator[Vector]:
+    """JSON elsewhere, but not here."""
+    twice = _replaced(b'"task":', b'"task":"other","task":')
+    as_float = _replaced(b'"window":1024', b'"window":1024.0')
+    yield _edited("bom", "a byte order mark", "json.bom", lambda data: b"\xef\xbb\xbf" + data)
+    yield _edited("duplicate-key", "a key twice", "json.key.duplicate", twice)
+    yield _edited("float", "a float", "json.number.float", as_float)
+    yield _edited("array", "an array holds no digest", "bytes.digest.missing", lambda data: b"[]", exit=2)
+
+
+def _digest_null(data: bytes) -> bytes:
     start = data.index(b'"digest":') + len(b'"digest":')
-    return data[:start] + instead + data[start + 69 :]
+    return data[:start] + b"null" + data[start + 69 :]
 
 
 def _digest_last(data: bytes) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 
 import kit
 from call_recipe import ID, TOKENIZER, CallVector, call, folder, world
-from kit import NOW, stored
+from kit import NOW, World, stored
 
 from capsules.alias import make_alias
 from capsules.artifact import token_artifact
@@ -23,39 +23,40 @@ from capsules.prompt import PromptCapsule
 MADE = "2024-05-01T00:00:00Z"
 
 
+CONTRACT = {
+    "schema_id": "equivalence-contract/1",
+    "contract_id": "same-question",
+    "version": 1,
+    "relation": "the same question over the same evidence",
+    "subject": "prompt-capsule/1",
+    "projection": "fields/1",
+    "ignores": ["active_object.ref", "capsule_id"],
+    "uses": ["inspect", "substitute"],
+    "project": "demo",
+    "salt": 0,
+    "expires_at": "2025-06-01T00:00:00Z",
+}
+MEMBERS = ["prompt.json", "prompt_twin.json"]
+
+
 def cases() -> Iterator[CallVector]:
     """All of them."""
-    for part in (_aliases, _artifacts, _egress):
+    for part in (_contracts, _made_aliases, _resolved_aliases, _artifacts, _egress):
         yield from part()
 
 
-def _aliases() -> Iterator[CallVector]:
-    contract = {
-        "schema_id": "equivalence-contract/1",
-        "contract_id": "same-question",
-        "version": 1,
-        "relation": "the same question over the same evidence",
-        "subject": "prompt-capsule/1",
-        "projection": "fields/1",
-        "ignores": ["active_object.ref", "capsule_id"],
-        "uses": ["inspect", "substitute"],
-        "project": "demo",
-        "salt": 0,
-        "expires_at": "2025-06-01T00:00:00Z",
-    }
+def _contracts() -> Iterator[CallVector]:
     for name, code, field, value in (
         ("protected", "alias.ignore.protected", "ignores", ["authority.providers"]),
         ("use", "alias.use.denied", "uses", ["kv"]),
     ):
-        bad = {"contract.json": stored(contract | {field: value})}
-        yield call(
-            f"contract-{name}",
-            f"what no contract may say: {name}",
-            code,
-            f"/{field}/0",
-            files=bad,
-            call="contract",
-        )
+        bad = {"contract.json": stored(CONTRACT | {field: value})}
+        why = f"what no contract may say: {name}"
+        yield call(f"contract-{name}", why, code, f"/{field}/0", files=bad, call="contract")
+
+
+def _twins() -> tuple[World, World, dict[str, bytes]]:
+    """A prompt, another of the same class, and their folder, where one of another class lies too."""
     made, other, twin = world(), world(), world()
     other.prompt["active_object"]["text"] = "When did the tank leak?"
     twin.prompt["capsule_id"] = "demo:vectors:q-1:again"
@@ -63,41 +64,36 @@ def _aliases() -> Iterator[CallVector]:
         made,
         prompt_other__json=stored(other.prompt),
         prompt_twin__json=stored(twin.prompt),
-        contract__json=stored(contract),
+        contract__json=stored(CONTRACT),
     )
-    both = ["prompt.json", "prompt_twin.json"]
-    asked: dict[str, Any] = {"call": "make_alias", "created_at": MADE, "files": files}
-    yield call("alias", "two prompts of one question", members=both, **asked)
-    yield call(
-        "alias-class",
-        "of two questions",
-        "alias.class.mismatch",
-        members=["prompt.json", "prompt_other.json"],
-        **asked,
-    )
-    late = "2025-01-01T00:00:01Z"
-    yield call(
-        "alias-late",
-        "a second after its members",
-        "alias.expiry.exceeded",
-        members=both,
-        expires_at=late,
-        **asked,
-    )
+    return made, twin, files
+
+
+def _made_aliases() -> Iterator[CallVector]:
+    asked: dict[str, Any] = {"call": "make_alias", "created_at": MADE, "files": _twins()[2]}
+    late = {"members": MEMBERS, "expires_at": "2025-01-01T00:00:01Z"}
+    others = {"members": ["prompt.json", "prompt_other.json"]}
+    yield call("alias", "two prompts of one question", members=MEMBERS, **asked)
+    yield call("alias-class", "of two questions", "alias.class.mismatch", **asked, **others)
+    yield call("alias-late", "a second after its members", "alias.expiry.exceeded", **asked, **late)
+
+
+def _resolved_aliases() -> Iterator[CallVector]:
+    made, twin, files = _twins()
     evidence = tuple(from_value(EvidenceCapsule, value) for value in (made.public, made.internal))
     members = [
         Member(capsule=from_value(PromptCapsule, one.prompt), evidence=evidence) for one in (made, twin)
     ]
-    alias = make_alias(from_value(EquivalenceContract, contract), members, created_at=MADE)
+    alias = make_alias(from_value(EquivalenceContract, CONTRACT), members, created_at=MADE)
     files = files | {"alias.json": stored(to_value(alias))}
     usual: dict[str, Any] = {
         "call": "resolve_alias",
-        "members": both,
+        "members": MEMBERS,
         "now": NOW,
         "use": "substitute",
         "store": True,
     }
-    revoked = files | {"contract.json": stored(contract | {"salt": 1})}
+    revoked = files | {"contract.json": stored(CONTRACT | {"salt": 1})}
     yield call("resolve", "an exact member, validated", files=files, **usual)
     for name, why, code, change, given in (
         ("use", "a use that the contract does not list", "alias.use.denied", {"use": "group"}, files),

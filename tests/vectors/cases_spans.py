@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import kit
 from kit import IDS, SOURCES, World, span, stored
@@ -11,102 +11,99 @@ from verify_recipe import Change, both, put, verify
 
 from capsules.content_id import content_id
 
+Paths = dict[str, bytes]
+
 
 def cases() -> Iterator[Vector]:
     """All of them."""
-    yield from _spans()
-    yield from _sources()
+    yield from _quotes()
+    yield from _places()
+    yield from _contexts()
+    yield _several()
+    yield from _other_units()
+    yield _below_a_prompt()
+    yield from _harmed_sources()
+    yield from _harmed_evidence()
+    yield _other_format()
+    yield from _recorded_sources()
 
 
-def _spans() -> Iterator[Vector]:
-    def moved(start: int, end: int) -> Change:
-        """The first span at another place, consistent in itself."""
+def _failing(name: str, why: str, change: Change, *codes: str) -> Vector:
+    return verify(f"verify-span-{name}_fail", why, change, codes, of="public")
 
-        def change(world: World) -> None:
-            target = world.public["exact_spans"][0]
-            exact = kit.VALVE[start:end].ljust(end - start, "x")
-            target.update(start=start, end=end, exact=exact, text_digest=content_id(exact.encode()))
-            target.update(
-                span_id=f"{IDS['valve']}:{start}-{end}", prefix=kit.VALVE[max(0, start - 32) : start]
-            )
-            world.public["claim_candidates"][0]["span_ids"] = [target["span_id"]]
-            world.public["exact_spans"].sort(key=lambda item: (item["start"], item["end"]))
 
-        return change
+def _quoting(old: str, new: str) -> Change:
+    """Other words in the first span, consistent in itself."""
 
-    def quoting(old: str, new: str) -> Change:
-        def change(world: World) -> None:
-            target = world.public["exact_spans"][0]
-            target["exact"] = target["exact"].replace(old, new)
-            target["text_digest"] = content_id(target["exact"].encode())
+    def change(world: World) -> None:
+        target = world.public["exact_spans"][0]
+        target["exact"] = target["exact"].replace(old, new)
+        target["text_digest"] = content_id(target["exact"].encode())
 
-        return change
+    return change
 
-    for name, change, codes, why in (
-        ("exact", quoting("5 bar", "7 bar"), ("span.exact.mismatch",), "one digit of a quote, re-sealed"),
-        ("case", quoting("The", "the"), ("span.exact.mismatch",), "one letter in another case"),
-        (
-            "moved",
-            moved(1, 25),
-            ("span.context.mismatch",),
-            "moved by one code point, its suffix left behind",
-        ),
-        ("past-end", moved(90, 114), ("span.range",), "a range beyond the end of the source"),
-        (
-            "prefix",
-            put("public/exact_spans/1/prefix", "x" * 32),
-            ("span.context.mismatch",),
-            "another prefix",
-        ),
-        (
-            "suffix",
-            put("public/exact_spans/0/suffix", "x" * 32),
-            ("span.context.mismatch",),
-            "another suffix",
-        ),
-        (
-            "suffix-short",
-            put("public/exact_spans/0/suffix", ""),
-            ("span.context.mismatch",),
-            "a suffix left out",
-        ),
-        (
-            "occurrence",
-            both(put("public/exact_spans/0/occurrence", 2), put("public/exact_spans/0/occurrences", 2)),
-            ("span.context.mismatch",),
-            "another occurrence",
-        ),
-        (
-            "occurrences",
-            put("public/exact_spans/0/occurrences", 3),
-            ("span.context.mismatch",),
-            "another count",
-        ),
-        (
-            "several",
-            both(quoting("5 bar", "7 bar"), put("public/exact_spans/1/suffix", "")),
-            ("span.exact.mismatch", "span.context.mismatch"),
-            "two spans, each with its own failure",
-        ),
+
+_bars = _quoting("5 bar", "7 bar")
+
+
+def _quotes() -> Iterator[Vector]:
+    code = "span.exact.mismatch"
+    yield _failing("exact", "one digit of a quote, re-sealed", _bars, code)
+    yield _failing("case", "one letter in another case", _quoting("The", "the"), code)
+
+
+def _moved(start: int, end: int) -> Change:
+    """The first span at another place, consistent in itself."""
+
+    def change(world: World) -> None:
+        target = world.public["exact_spans"][0]
+        exact = kit.VALVE[start:end].ljust(end - start, "x")
+        target.update(start=start, end=end, exact=exact, text_digest=content_id(exact.encode()))
+        target.update(span_id=f"{IDS['valve']}:{start}-{end}", prefix=kit.VALVE[max(0, start - 32) : start])
+        world.public["claim_candidates"][0]["span_ids"] = [target["span_id"]]
+        world.public["exact_spans"].sort(key=lambda item: (item["start"], item["end"]))
+
+    return change
+
+
+def _places() -> Iterator[Vector]:
+    why = "moved by one code point, its suffix left behind"
+    yield _failing("moved", why, _moved(1, 25), "span.context.mismatch")
+    yield _failing("past-end", "a range beyond the end of the source", _moved(90, 114), "span.range")
+
+
+def _contexts() -> Iterator[Vector]:
+    """What stands around a quote, and which of its occurrences it is."""
+    first, second = "public/exact_spans/0", "public/exact_spans/1"
+    occurrence = both(put(f"{first}/occurrence", 2), put(f"{first}/occurrences", 2))
+    for name, change, why in (
+        ("prefix", put(f"{second}/prefix", "x" * 32), "another prefix"),
+        ("suffix", put(f"{first}/suffix", "x" * 32), "another suffix"),
+        ("suffix-short", put(f"{first}/suffix", ""), "a suffix left out"),
+        ("occurrence", occurrence, "another occurrence"),
+        ("occurrences", put(f"{first}/occurrences", 3), "another count"),
     ):
-        yield verify(f"verify-span-{name}_fail", why, change, codes, of="public")
+        yield _failing(name, why, change, "span.context.mismatch")
+
+
+def _several() -> Vector:
+    change = both(_bars, put("public/exact_spans/1/suffix", ""))
+    codes = ("span.exact.mismatch", "span.context.mismatch")
+    return _failing("several", "two spans, each with its own failure", change, *codes)
+
+
+def _other_units() -> Iterator[Vector]:
     for name, unit, encoding in (("bytes", 1, "utf-8"), ("utf16", 2, "utf-16-le")):
         yield verify(
             f"verify-span-{name}_fail",
             f"offsets counted in units of {encoding}",
-            counted_in(encoding, unit),
+            _counted_in(encoding, unit),
             ("span.exact.mismatch", "span.context.mismatch"),
             of="internal",
         )
-    yield verify(
-        "verify-span-in-prompt_fail",
-        "the same failure below a prompt, under the id of the evidence",
-        quoting("5 bar", "7 bar"),
-        ("span.exact.mismatch",),
-    )
 
 
-def counted_in(encoding: str, unit: int) -> Change:
+def _counted_in(encoding: str, unit: int) -> Change:
     """A span of the notes whose offsets count other units than code points."""
 
     def change(world: World) -> None:
@@ -121,69 +118,85 @@ def counted_in(encoding: str, unit: int) -> Change:
     return change
 
 
-def _sources() -> Iterator[Vector]:
+def _below_a_prompt() -> Vector:
+    return verify(
+        "verify-span-in-prompt_fail",
+        "the same failure below a prompt, under the id of the evidence",
+        _bars,
+        ("span.exact.mismatch",),
+    )
+
+
+def _set(path: str, data: bytes) -> Callable[[Paths], None]:
+    return lambda paths: paths.update({path: data})
+
+
+def _lose(path: str) -> Callable[[Paths], None]:
+    def harm(paths: Paths) -> None:
+        del paths[path]
+
+    return harm
+
+
+def _harmed_sources() -> Iterator[Vector]:
+    """A store in which the source is another one, or none."""
     valve = object_path(IDS["valve"])
-    public = content_id(stored(World().public))
-
-    def swap(paths: dict[str, bytes]) -> None:
-        paths[valve] = SOURCES["valve"].replace(b"5 bar", b"7 bar")
-
-    def lose(paths: dict[str, bytes]) -> None:
-        del paths[valve]
-
-    def trade(paths: dict[str, bytes]) -> None:
-        paths[valve] = SOURCES["notes"]
-
-    def empty(paths: dict[str, bytes]) -> None:
-        paths[valve] = b""
-
-    def spoil(paths: dict[str, bytes]) -> None:
-        paths[object_path(public)] = paths[object_path(public)].replace(b"5 bar", b"7 bar")
-
-    def forget(paths: dict[str, bytes]) -> None:
-        del paths[object_path(public)]
-
-    def age(paths: dict[str, bytes]) -> None:
-        paths["FORMAT"] = b'{"format":"capsule-store/9","hash":"b3"}'
-
-    for name, harm, codes, why in (
-        ("swapped", swap, ("source.digest.changed",), "a source of the same size with other bytes"),
-        ("traded", trade, ("source.digest.changed",), "another source in its place"),
-        ("emptied", empty, ("source.digest.changed",), "a source of no bytes"),
-        ("lost", lose, ("source.missing",), "a source that the store does not hold"),
+    swapped = SOURCES["valve"].replace(b"5 bar", b"7 bar")
+    for name, harm, code, why in (
+        (
+            "swapped",
+            _set(valve, swapped),
+            "source.digest.changed",
+            "a source of the same size with other bytes",
+        ),
+        ("traded", _set(valve, SOURCES["notes"]), "source.digest.changed", "another source in its place"),
+        ("emptied", _set(valve, b""), "source.digest.changed", "a source of no bytes"),
+        ("lost", _lose(valve), "source.missing", "a source that the store does not hold"),
     ):
-        yield verify(
-            f"verify-source-{name}_fail", why, None, codes, of="public", damage=(f"source-{name}", harm)
-        )
+        damage = (f"source-{name}", harm)
+        yield verify(f"verify-source-{name}_fail", why, None, (code,), of="public", damage=damage)
     yield verify(
         "verify-prompt-source-lost_fail",
         "the same below a prompt",
         None,
         ("source.missing",),
-        damage=("prompt-source-lost", lose),
+        damage=("prompt-source-lost", _lose(valve)),
     )
+
+
+def _harmed_evidence() -> Iterator[Vector]:
+    """A store in which a stored evidence capsule is another one, or none."""
+    data = stored(World().public)
+    path = object_path(content_id(data))
     yield verify(
         "verify-evidence-spoilt_fail",
         "a stored evidence capsule with a flipped digit",
         None,
         ("bytes.digest.mismatch",),
-        damage=("evidence-spoilt", spoil),
+        damage=("evidence-spoilt", _set(path, data.replace(b"5 bar", b"7 bar"))),
     )
     yield verify(
         "verify-evidence-lost_fail",
         "an evidence capsule that the store does not hold",
         None,
         ("evidence.ref.missing",),
-        damage=("evidence-lost", forget),
+        damage=("evidence-lost", _lose(path)),
     )
-    yield verify(
+
+
+def _other_format() -> Vector:
+    return verify(
         "verify-store-format_fail",
         "a store of another format is not read: exit 2",
         None,
         ("store.format.unknown",),
-        damage=("format", age),
+        damage=("format", _set("FORMAT", b'{"format":"capsule-store/9","hash":"b3"}')),
         exit=2,
     )
+
+
+def _recorded_sources() -> Iterator[Vector]:
+    """A source that is whole, of which the capsule says what it is not."""
     yield verify(
         "verify-source-size_fail",
         "the size that the capsule records is another one",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import kit
-from kit import IDS, World, stored
+from kit import IDS, World
 from recipes import Vector
 from verify_recipe import verify
 
@@ -20,92 +20,87 @@ _SPOILT = {
 
 def cases() -> Iterator[Vector]:
     """All of them."""
+    yield from _clocks()
+    yield from _expected_ids()
+    yield from _policies()
+    yield from _stores()
+    yield from _options()
 
-    def refused(name: str, why: str, code: str, at: str, **more: Any) -> Vector:
-        vector = verify(name, why, None, (code,), exit=2, **more)
-        return replace(vector, answers=({"code": code, "at": at},))
 
-    bad = stored(kit.policy() | {"schema_id": "policy/2"})
+def _refused(name: str, why: str, code: str, at: str, **more: Any) -> Vector:
+    vector = verify(f"usage-{name}_fail", why, None, (code,), exit=2, **more)
+    return replace(vector, answers=({"code": code, "at": at},))
+
+
+def _clocks() -> Iterator[Vector]:
+    for name, now, why in (
+        ("now", "2024-06-01", "a clock in another form"),
+        ("now-offset", "2024-06-01T12:00:00+02:00", "a clock with an offset"),
+        ("now-newline", f"{kit.NOW}\n", "a newline after the clock"),
+        ("now-leap-second", "2016-12-31T23:59:60Z", "a leap second"),
+    ):
+        yield _refused(name, why, "time.malformed", "/now", now=now)
+
+
+def _expected_ids() -> Iterator[Vector]:
+    for name, expect, why in (
+        ("expect", "b3:abc", "an expected id in another form"),
+        ("expect-newline", IDS["valve"] + "\n", "an id with a newline behind it"),
+    ):
+        yield _refused(name, why, "id.malformed", "/expect", expect=expect)
+
+
+def _policies() -> Iterator[Vector]:
     loop = kit.policy()
     loop["providers"][0]["fallbacks"] = ["nowhere"]
-    yield refused("usage-now_fail", "a clock in another form", "time.malformed", "/now", now="2024-06-01")
-    yield refused(
-        "usage-now-offset_fail",
-        "a clock with an offset",
-        "time.malformed",
-        "/now",
-        now="2024-06-01T12:00:00+02:00",
+    fallback = "/providers/0/fallbacks/0"
+    rows: tuple[tuple[str, Any, str, str, str], ...] = (
+        (
+            "major",
+            kit.policy() | {"schema_id": "policy/2"},
+            "schema.major.unsupported",
+            "/schema_id",
+            "a policy of another major",
+        ),
+        ("json", b"{", "json.syntax", "", "a policy that is no JSON"),
+        ("array", b"[]", "schema.field.type", "", "a policy that is no object"),
+        (
+            "field",
+            kit.policy() | {"note": 1},
+            "schema.field.unknown",
+            "/note",
+            "a policy with a field too many",
+        ),
+        ("fallback", loop, "schema.reference", fallback, "a fallback to a provider that is not there"),
+        (
+            "runtime",
+            kit.policy() | {"runtime": "latest"},
+            "schema.word",
+            "/runtime",
+            "a runtime that is no version",
+        ),
     )
-    yield refused(
-        "usage-now-newline_fail", "a newline after the clock", "time.malformed", "/now", now=f"{kit.NOW}\n"
-    )
-    yield refused(
-        "usage-now-leap-second_fail",
-        "a leap second",
-        "time.malformed",
-        "/now",
-        now="2016-12-31T23:59:60Z",
-    )
-    yield refused(
-        "usage-expect_fail", "an expected id in another form", "id.malformed", "/expect", expect="b3:abc"
-    )
-    yield refused(
-        "usage-expect-newline_fail",
-        "an id with a newline behind it",
-        "id.malformed",
-        "/expect",
-        expect=IDS["valve"] + "\n",
-    )
-    yield refused(
-        "usage-policy-major_fail",
-        "a policy of another major",
-        "schema.major.unsupported",
-        "/schema_id",
-        policy=bad,
-    )
-    yield refused("usage-policy-json_fail", "a policy that is no JSON", "json.syntax", "", policy=b"{")
-    yield refused(
-        "usage-policy-array_fail", "a policy that is no object", "schema.field.type", "", policy=b"[]"
-    )
-    yield refused(
-        "usage-policy-field_fail",
-        "a policy with a field too many",
-        "schema.field.unknown",
-        "/note",
-        policy=kit.policy() | {"note": 1},
-    )
-    yield refused(
-        "usage-policy-fallback_fail",
-        "a fallback to a provider that is not there",
-        "schema.reference",
-        "/providers/0/fallbacks/0",
-        policy=loop,
-    )
-    yield refused(
-        "usage-policy-runtime_fail",
-        "a runtime that is no version",
-        "schema.word",
-        "/runtime",
-        policy=kit.policy() | {"runtime": "latest"},
-    )
-    argv = ("verify", "input", "--store", "../../stores/absent", "--now", kit.NOW)
-    yield Vector(
-        name="usage-store-absent_fail",
-        why="a store that is not there: could not be evaluated, exit 2",
-        argv=argv,
-        codes=("store.not_found",),
-        answers=({"code": "store.not_found", "at": ""},),
-        exit=2,
-        files={"input": kit.wire(World().seal().prompt)},
-    )
-    for name, path, code in (
-        ("file", "main/FORMAT", "store.not_regular"),
-        ("format-folder", "format-folder", "store.not_regular"),
-        ("objects-file", "objects-file", "store.not_regular"),
+    for name, policy, code, at, why in rows:
+        yield _refused(f"policy-{name}", why, code, at, policy=policy)
+
+
+def _stores() -> Iterator[Vector]:
+    """Stores that are none as a whole."""
+    none = "a store that is none as a whole says nothing about a capsule: exit 2"
+    for name, path, code, why in (
+        (
+            "absent",
+            "absent",
+            "store.not_found",
+            "a store that is not there: could not be evaluated, exit 2",
+        ),
+        ("file", "main/FORMAT", "store.not_regular", none),
+        ("format-folder", "format-folder", "store.not_regular", none),
+        ("objects-file", "objects-file", "store.not_regular", none),
     ):
         yield Vector(
             name=f"usage-store-{name}_fail",
-            why="a store that is none as a whole says nothing about a capsule: exit 2",
+            why=why,
             argv=("verify", "input", "--store", f"../../stores/{path}", "--now", kit.NOW),
             codes=(code,),
             answers=({"code": code, "at": ""},),
@@ -113,6 +108,10 @@ def cases() -> Iterator[Vector]:
             files={"input": kit.wire(World().seal().prompt)},
             damage=_SPOILT.get(name),
         )
+
+
+def _options() -> Iterator[Vector]:
+    """Command lines that cannot be carried out."""
     yield Vector(
         name="usage-provider-alone_fail",
         why="--provider without --policy: usage, exit 2",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bench.engines.base import EngineRequest
+from bench.engines.http_transport import HttpTransport
 from bench.engines.start import EngineStart
 from bench.specs import EngineSpec, ModelSpec, SamplingSpec
+from capsules.delivery import TransportError
+from capsules.egress import Outgoing
 
 
 class CharTokenizer:
@@ -79,3 +84,53 @@ def request_of() -> Callable[..., EngineRequest]:
         return EngineRequest(request_id=request_id, ids=tuple(ids), salt=salt, sampling=sampling)
 
     return make
+
+
+@pytest.fixture
+def server(loopback: Any) -> Iterator[Callable[..., Any]]:
+    """Starts servers and closes them."""
+    started: list[Any] = []
+
+    def start(act: Any = b"", **options: Any) -> Any:
+        started.append(loopback.Server(act, **options))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+@pytest.fixture
+def outgoing(routing: Any) -> Callable[..., Outgoing]:
+    """A body that was let out to a provider at an endpoint."""
+
+    def make(endpoint: str | None, provider: str = "cloud") -> Outgoing:
+        s = routing.scene([routing.provider(provider, endpoint=endpoint)])
+        released: Outgoing = s.outgoing(provider)
+        return released
+
+    return make
+
+
+@pytest.fixture
+def transport() -> HttpTransport:
+    return HttpTransport(timeout_s=5)
+
+
+@pytest.fixture
+def code_of() -> Callable[[HttpTransport, Outgoing], str]:
+    """The code of a refusal; nothing of the request or the reply may be in it, or in what it came from."""
+
+    def send(transport: HttpTransport, what: Outgoing) -> str:
+        with pytest.raises(TransportError) as caught:
+            transport.send(what)
+        text = "".join(traceback.format_exception(caught.value))
+        error: BaseException | None = caught.value
+        while error is not None:
+            text += repr(error) + repr(error.args)
+            error = error.__context__
+        assert "canary-" not in text  # what every canary begins with
+        assert what.body.decode() not in text
+        return caught.value.code
+
+    return send
