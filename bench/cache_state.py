@@ -116,15 +116,20 @@ class Counted:
         results: The answers.
         before: The counter before the first of them (``None``: unknown).
         after: ``before`` and what the counter rose by during these answers alone.
+        wall_us: From sending to the last answer, summed over waves.
     """
 
     results: list[EngineResult]
     before: int | None
     after: int | None
+    wall_us: int = 0
 
-    def add(self, results: Sequence[EngineResult], before: int | None, after: int | None) -> None:
-        """More answers, with the counter just before and just after them."""
+    def add(
+        self, results: Sequence[EngineResult], before: int | None, after: int | None, wall_us: int
+    ) -> None:
+        """More answers, with the counter just before and just after them, and how long they took."""
         self.results += results
+        self.wall_us += wall_us
         if self.after is None or before is None or after is None:
             self.after = None
         else:
@@ -153,7 +158,7 @@ def judge_cell(
 
     Args:
         cell: The cell.
-        phase: quality or latency.
+        phase: quality, latency or floor.
         answers: All its requests that have an answer, from earlier drivers too, and their cached tokens.
         counted: The answers that this driver got, with the engine's counters.
         info: What the engine says about itself.
@@ -177,6 +182,8 @@ def judge_cell(
         expected_hits=counted.expected,
         void=code is not None,
         code=code,
+        answered=len(counted.results),
+        wall_us=counted.wall_us if counted.results else None,
     )
 
 

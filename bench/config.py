@@ -79,6 +79,7 @@ def to_spec(cfg: DictConfig) -> RunSpec:
         concurrency=plain.concurrency,
         latency_samples=plain.latency_samples,
         latency_max_tokens=plain.latency_max_tokens,
+        floor_samples=plain.floor_samples,
         seed=plain.seed,
         bootstrap=plain.bootstrap,
         tokenizer=plain.tokenizer,

@@ -41,6 +41,8 @@ def check_arm(arm: ArmSpec) -> None:
         if cache == "False":
             raise ConfigError(f'{at}.caches holds a YAML boolean: write "off" in quotes')
         _one_of(f"{at}.caches", cache, CACHE_STATES)
+    if arm.retention is not None:
+        _one_of(f"{at}.retention", arm.retention, RETENTIONS)
     if len(set(arm.caches)) != len(arm.caches):
         raise ConfigError(f"{at}.caches names a cache state twice: {', '.join(arm.caches)}")
     for key, value in (("not_before", arm.authority.not_before), ("expires_at", arm.authority.expires_at)):
@@ -84,6 +86,7 @@ def check_run(spec: RunSpec) -> None:
     _range("concurrency", spec.concurrency, 1)
     _range("latency_samples", spec.latency_samples, 0)
     _range("latency_max_tokens", spec.latency_max_tokens, 1)
+    _range("floor_samples", spec.floor_samples, 0)
     _range("bootstrap", spec.bootstrap, 1)
     if spec.tokenizer != "model" and not re.fullmatch(r"(hf|tiktoken):.+", spec.tokenizer):
         raise ConfigError(

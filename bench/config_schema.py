@@ -126,6 +126,7 @@ class ArmConfig:
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     authority: AuthorityConfig = field(default_factory=AuthorityConfig)
     caches: list[str] = field(default_factory=lambda: ["off", "cold", "primed"])
+    retention: str | None = None
 
 
 @dataclass
@@ -151,6 +152,7 @@ class RunConfig:
     concurrency: int = 8
     latency_samples: int = 5
     latency_max_tokens: int = 8
+    floor_samples: int = 8
     seed: int = 0
     bootstrap: int = 2000
     tokenizer: str = "model"

@@ -80,6 +80,7 @@ def run_engines(stage: Stage) -> dict[str, int]:
 def pending(stage: Stage, group: Group) -> int:
     """Requests of a group that this driver has no answer to, and no earlier driver a final one."""
     planned = [p for cell in group.cells for p in stage.plan.quality[cell.cell_id]]
+    planned += [p for cell in group.cells for p in stage.plan.floor.get(cell.cell_id, ())]
     planned += stage.plan.latency[group.name]
     void = stage.progress.void
     return sum(
@@ -89,6 +90,8 @@ def pending(stage: Stage, group: Group) -> int:
 
 def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
     setting = "with prefix caching" if group.prefix_caching else "without prefix caching"
+    if group.retention != stage.spec.engine.retention:
+        setting += f", retention {group.retention}"
     stage.reporter.say(f"starting the engine {stage.spec.engine.name} {setting} ...")
     memory = used_mib() if stage.spec.engine.device == "cuda" else None
     began = time.monotonic()
@@ -112,7 +115,7 @@ def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
 
 def _start(stage: Stage, group: Group) -> EngineStart:
     return EngineStart(
-        spec=stage.spec.engine,
+        spec=dataclasses.replace(stage.spec.engine, retention=group.retention),
         model=stage.spec.model,
         folder=stage.model,
         prefix_caching=group.prefix_caching,

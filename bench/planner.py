@@ -4,8 +4,10 @@ Rules that this module owns:
 
 * An arm and a cache state make a *cell*. Quality requests: every cell x every sample. Latency
   requests: every cell x a small subset, chosen and ordered by BLAKE3 of the seed, one at a time, the
-  cells of one engine interleaved sample by sample so that drift hits all arms alike.
-* One engine start a distinct engine setting: the cells with caching off, and those with it on.
+  cells of one engine interleaved sample by sample so that drift hits all arms alike. Floor requests:
+  every cell with caching off asks its first samples again, at the same concurrency in another order:
+  how much the outputs of one setting differ from their own repeat.
+* One engine start a distinct engine setting: caching off or on, and what a prompt leaves in the cache.
 * Salts are derived, never random: off none; cold one a request; primed one a (project, level).
 * ``request_digest`` fixes what is computed (ids, sampling, salt), ``request_id`` what it is for.
 * What cannot be sent is skipped with a reason, never dropped: planned = done + failed + skipped.
@@ -28,6 +30,7 @@ PROVIDER = "local"
 OPERATION = "generate"
 QUALITY = "quality"
 LATENCY = "latency"
+FLOOR = "floor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +101,16 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Cells that share one engine."""
+    """Cells that share one engine.
 
-    name: str  # off | on
+    Attributes:
+        name: ``off``, ``on``, or ``on-<retention>`` where an arm asks for another than the engine has.
+        retention: What stays in the prefix cache of a prompt, as in ``EngineSpec``.
+    """
+
+    name: str
     prefix_caching: bool
+    retention: str
     cells: tuple[Cell, ...]
 
 
@@ -112,13 +121,15 @@ class Plan:
     groups: tuple[Group, ...]
     quality: Mapping[str, tuple[Planned, ...]]  # cell_id -> in sample order
     latency: Mapping[str, tuple[Planned, ...]]  # group name -> interleaved order
+    floor: Mapping[str, tuple[Planned, ...]]  # cell_id -> in an order of its own; cells with caching off
     skipped: Mapping[str, int]  # reason -> requests
 
     @property
     def requests(self) -> tuple[Planned, ...]:
         """All requests that will be sent."""
         quality = tuple(p for planned in self.quality.values() for p in planned)
-        return quality + tuple(p for planned in self.latency.values() for p in planned)
+        latency = tuple(p for planned in self.latency.values() for p in planned)
+        return quality + latency + tuple(p for planned in self.floor.values() for p in planned)
 
     @property
     def planned(self) -> int:
@@ -140,6 +151,8 @@ def make_plan(spec: RunSpec, sample_ids: Sequence[str], prepared: Sequence[Prepa
     skipped: dict[str, int] = {}
     quality: dict[str, tuple[Planned, ...]] = {}
     latency: dict[str, tuple[Planned, ...]] = {}
+    floor: dict[str, tuple[Planned, ...]] = {}
+    again = _floor_subset(spec, sample_ids)
 
     def plan(cell: Cell, sample_id: str, phase: str) -> list[Planned]:
         item = by_key[(sample_id, cell.arm.arm_id)]
@@ -152,24 +165,31 @@ def make_plan(spec: RunSpec, sample_ids: Sequence[str], prepared: Sequence[Prepa
     for group in groups:
         for cell in group.cells:
             quality[cell.cell_id] = tuple(p for s in sample_ids for p in plan(cell, s, QUALITY))
+            if cell.cache == "off":
+                floor[cell.cell_id] = tuple(p for s in again for p in plan(cell, s, FLOOR))
         latency[group.name] = tuple(
             p
             for sample_id in subset
             for cell in _shuffled(spec.seed, sample_id, group.cells)
             for p in plan(cell, sample_id, LATENCY)
         )
-    return Plan(groups=groups, quality=quality, latency=latency, skipped=skipped)
+    return Plan(groups=groups, quality=quality, latency=latency, floor=floor, skipped=skipped)
 
 
 def expected_cells(spec: RunSpec, sample_ids: Sequence[str]) -> tuple[ExpectedCell, ...]:
     """Every (sample, cell) of a run with its phases, whatever happens to it."""
-    subset = _latency_subset(spec, sample_ids)
+    subset, again = set(_latency_subset(spec, sample_ids)), set(_floor_subset(spec, sample_ids))
+
+    def phases(sample_id: str, cache: str) -> tuple[str, ...]:
+        asked = ((LATENCY, sample_id in subset), (FLOOR, cache == "off" and sample_id in again))
+        return (QUALITY, *(phase for phase, wanted in asked if wanted))
+
     return tuple(
         ExpectedCell(
             sample_id=sample_id,
             arm_id=arm.arm_id,
             cell_id=arm.cell_id(cache),
-            phases=(QUALITY, LATENCY) if sample_id in subset else (QUALITY,),
+            phases=phases(sample_id, cache),
         )
         for sample_id in sample_ids
         for arm in spec.arms
@@ -250,12 +270,37 @@ def _planned(spec: RunSpec, cell: Cell, item: Prepared, phase: str) -> Planned:
 
 def _groups(spec: RunSpec) -> tuple[Group, ...]:
     cells = [Cell(arm=arm, cache=cache) for arm in spec.arms for cache in arm.caches]
-    found = []
-    for name, caching in (("off", False), ("on", True)):
-        chosen = tuple(c for c in cells if (c.cache != "off") == caching)
-        if chosen:
-            found.append(Group(name=name, prefix_caching=caching, cells=chosen))
-    return tuple(found)
+    found: dict[str, list[Cell]] = {}
+    for cell in sorted(cells, key=lambda c: (c.cache != "off", _retention(spec, c) != spec.engine.retention)):
+        found.setdefault(_group_name(spec, cell), []).append(cell)
+    return tuple(
+        Group(
+            name=name,
+            prefix_caching=chosen[0].cache != "off",
+            retention=_retention(spec, chosen[0]),
+            cells=tuple(chosen),
+        )
+        for name, chosen in found.items()
+    )
+
+
+def _group_name(spec: RunSpec, cell: Cell) -> str:
+    if cell.cache == "off":
+        return "off"
+    retention = _retention(spec, cell)
+    return "on" if retention == spec.engine.retention else f"on-{retention}"
+
+
+def _retention(spec: RunSpec, cell: Cell) -> str:
+    """What stays in the cache; without a cache there is one setting."""
+    return spec.engine.retention if cell.cache == "off" else cell.arm.retention or spec.engine.retention
+
+
+def _floor_subset(spec: RunSpec, sample_ids: Sequence[str]) -> list[str]:
+    """The first samples, in an order of their own: other waves than those of the quality requests."""
+    seed = str(spec.seed).encode()
+    first = sample_ids[: spec.floor_samples]
+    return sorted(first, key=lambda s: derived_key("floor-order/v1", seed, s.encode()))
 
 
 def _latency_subset(spec: RunSpec, sample_ids: Sequence[str]) -> tuple[str, ...]:

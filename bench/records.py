@@ -99,6 +99,8 @@ class CellState:
     expected_hits: int | None
     void: bool
     code: str | None
+    answered: int = 0  # requests that ``wall_us`` covers: those that this driver sent
+    wall_us: int | None = None  # from sending to the last answer, summed over waves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

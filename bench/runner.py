@@ -1,8 +1,8 @@
-"""Runs the cells of one engine: reset, prime, waves, latency subset, and what the counters say.
+"""Runs the cells of one engine: reset, prime, waves, floor, latency subset, and what the counters say.
 
 Rules that this module owns:
 
-* Before a cell's quality requests and before the latency subset the prefix cache is reset and the
+* Before a cell's quality or floor requests and before the latency subset the prefix cache is reset and the
   reset *verified*: a probe that was cached before the reset must measure 0 after it. A reset that
   is not verified voids the cell, and none of its requests is sent.
 * primed: the stable prefix alone is sent once under each salt of the cell, unmeasured. What an
@@ -16,13 +16,14 @@ Rules that this module owns:
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from bench.cache_state import CacheState, Counted, judge_cell, stable_prefixes
 from bench.engines.base import Engine, EngineError, EngineRequest, EngineResult
 from bench.engines.results import failed
-from bench.planner import LATENCY, QUALITY, Cell, Group, Plan, Planned
+from bench.planner import FLOOR, LATENCY, QUALITY, Cell, Group, Plan, Planned
 from bench.recorder import Recorder
 from bench.records import CellState
 from bench.resume import Progress
@@ -42,6 +43,7 @@ class GroupRunner:
         recorder: Writes rows and output ids.
         concurrency: Requests a wave.
         advance: Told how many requests were answered.
+        timer: Monotonic nanoseconds.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class GroupRunner:
         recorder: Recorder,
         concurrency: int,
         advance: Callable[[int], object],
+        timer: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         self._engine = engine
         self._group = group
@@ -63,34 +66,35 @@ class GroupRunner:
         self._recorder = recorder
         self._concurrency = concurrency
         self._advance = advance
+        self._timer = timer
         self._cache = CacheState(engine, plan.requests[0].prompt.ids)
 
     def run(self) -> None:
-        """Quality requests cell by cell, then the latency subset.
+        """Quality requests and their floor cell by cell, then the latency subset.
 
         Raises:
             EngineError: The engine died or hung; the answers of the wave in flight are recorded as errors.
         """
         for cell in self._group.cells:
-            self._quality(cell)
+            self._cell(cell, QUALITY, self._plan.quality[cell.cell_id])
+            self._cell(cell, FLOOR, self._plan.floor.get(cell.cell_id, ()))
         self._latency()
 
     def _pending(self, planned: Iterable[Planned]) -> list[Planned]:
         return [p for p in planned if p.request_id not in self._finished]
 
-    def _quality(self, cell: Cell) -> None:
-        planned = self._plan.quality[cell.cell_id]
+    def _cell(self, cell: Cell, phase: str, planned: Sequence[Planned]) -> None:
         pending = self._pending(planned)
         if not pending:
-            self._judge_unseen(cell, QUALITY, planned)
-        if not pending or not self._ready(QUALITY, {cell.cell_id: planned}):
+            self._judge_unseen(cell, phase, planned)
+        if not pending or not self._ready(phase, {cell.cell_id: planned}):
             return
-        before = self._cache.hits()
-        results: list[EngineResult] = []
+        start = self._cache.hits()
+        counted = Counted([], start, start)
         for wave in _waves(planned, self._concurrency):
             if todo := self._pending(wave):
-                results += self._send(todo)
-        self._judge(cell, QUALITY, planned, Counted(results, before, self._cache.hits()))
+                self._count(counted, todo)
+        self._judge(cell, phase, planned, counted)
 
     def _latency(self) -> None:
         by_cell: dict[str, list[Planned]] = {cell.cell_id: [] for cell in self._group.cells}
@@ -105,12 +109,15 @@ class GroupRunner:
         counted = {cell_id: Counted([], start, start) for cell_id in ready}
         for p in self._pending(self._plan.latency[self._group.name]):
             if p.cell.cell_id in ready:
-                before = self._cache.hits()
-                results = self._send([p])
-                counted[p.cell.cell_id].add(results, before, self._cache.hits())
+                self._count(counted[p.cell.cell_id], [p])
         for cell in self._group.cells:
             if cell.cell_id in ready:
                 self._judge(cell, LATENCY, by_cell[cell.cell_id], counted[cell.cell_id])
+
+    def _count(self, counted: Counted, wave: Sequence[Planned]) -> None:
+        before = self._cache.hits()
+        results, wall_us = self._send(wave)
+        counted.add(results, before, self._cache.hits(), wall_us)
 
     def _judge(self, cell: Cell, phase: str, planned: Sequence[Planned], counted: Counted) -> None:
         answers = [
@@ -177,20 +184,22 @@ class GroupRunner:
                 )
             )
 
-    def _send(self, wave: Sequence[Planned]) -> list[EngineResult]:
+    def _send(self, wave: Sequence[Planned]) -> tuple[list[EngineResult], int]:
         for p in wave:
             predicted = self._cache.predict(p.prompt.ids, p.salt)
             self._recorder.request(p, predicted.tokens, predicted.reason)
         self._recorder.flush_requests()
+        sent = self._timer()
         try:
             results = self._engine.generate([_engine_request(p) for p in wave])
         except EngineError as error:
             self._record(wave, [_lost(p, error) for p in wave])
             raise
+        wall_us = (self._timer() - sent) // 1000
         for p, result in zip(wave, results, strict=True):
             self._cache.finished(p.prompt.ids, result, p.salt)
         self._record(wave, results)
-        return results
+        return results, wall_us
 
     def _record(self, wave: Sequence[Planned], results: Sequence[EngineResult]) -> None:
         for row in self._recorder.responses(results):

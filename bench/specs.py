@@ -83,6 +83,7 @@ class ArmSpec:
     budget: BudgetSpec
     authority: AuthoritySpec
     caches: tuple[str, ...]
+    retention: str | None = None  # what stays in the prefix cache; None: as engine.retention
 
     def cell_id(self, cache: str) -> str:
         """The id of this arm in one cache state."""
@@ -149,6 +150,7 @@ class RunSpec:
     concurrency: int
     latency_samples: int
     latency_max_tokens: int
+    floor_samples: int
     seed: int
     bootstrap: int
     tokenizer: str  # "model" | "hf:..." | "tiktoken:..."

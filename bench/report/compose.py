@@ -13,9 +13,11 @@ from bench.report.facts import fake_engines, what_ran, what_went_wrong
 from bench.report.figure_style import Drawn
 from bench.report.promises import promise_table
 from bench.report.table import Table
-from bench.report.tables_cost import latency_table, outputs_table, tokens_table
+from bench.report.tables_cache import cache_table
+from bench.report.tables_cost import latency_table, tokens_table
 from bench.report.tables_differences import differences_table
 from bench.report.tables_evidence import omissions_table, recall_table
+from bench.report.tables_outputs import outputs_table
 from bench.report.tables_quality import answers_table, arms_table
 from bench.report.view import RunView, is_upper_bound
 
@@ -31,7 +33,7 @@ def compose(view: RunView) -> Document:
         ("differences", "Paired differences", _differences(view)),
         ("evidence", "Evidence: what was sent, what was left out", _evidence(view)),
         ("tokens", "Tokens", (pictures.tokens(view), tokens_table(view))),
-        ("latency", "Latency by cache state", (pictures.ttft(view), latency_table(view))),
+        ("latency", "Latency by cache state", (pictures.ttft(view), latency_table(view), cache_table(view))),
         ("outputs", "Outputs across cache states", _outputs(view)),
         ("answers", "Some answers", (Paragraph(text=RULE), *examples(view))),
         ("metrics", "What the metrics mean", (metrics_table(),)),

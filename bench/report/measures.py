@@ -184,12 +184,17 @@ def beyond_own_label(view: RunView) -> Callable[[str, CellView], float | None]:
     return value
 
 
-def same_output(view: RunView, other_state: str) -> Callable[[str, CellView], float | None]:
-    """1 where the output ids equal those of the same arm and sample in another cache state."""
+def same_output(
+    view: RunView, other_state: str, phase: str = "quality"
+) -> Callable[[str, CellView], float | None]:
+    """1 where the output ids equal those of the same arm and sample in another cache state or phase."""
 
     def value(sample_id: str, cell: CellView) -> float | None:
         other = cell.arm.cell_id(other_state)
-        pair = [view.exchange(sample_id, cell_id, "quality") for cell_id in (cell.cell_id, other)]
+        pair = [
+            view.exchange(sample_id, cell.cell_id, "quality"),
+            view.exchange(sample_id, other, phase),
+        ]
         if pair[0] is None or pair[1] is None:
             return None
         digests = [exchange[1].output_ids_digest for exchange in pair if exchange is not None]

@@ -138,12 +138,28 @@ def _reproducible(view: RunView) -> list[Measure]:
         direction=HIGHER,
         values=series,
         pairs=series,
+        note="Only what goes beyond the floor, the next row, can be laid to caching.",
+    )
+    return [rebuilt, measured, _floor(view)]
+
+
+def _floor(view: RunView) -> Measure:
+    promise, name = "reproducible calls", "outputs identical, off and its repeat (the floor)"
+    series = m.of_cells(view, "off", m.same_output(view, "off", "floor"))
+    if series is None or not any(s.known for s in series.values()):
+        return _unmeasured(promise, name, "share", HIGHER, "no repeat in the plan (floor_samples is 0)")
+    return Measure(
+        promise=promise,
+        name=name,
+        unit="share",
+        direction=HIGHER,
+        values=series,
+        pairs=series,
         note=(
-            "The floor (off against a repeat of off) is not measured in this run. Without it a difference "
-            "does not say that caching changed an answer: near-ties flip with another order of rounding."
+            "The same prompts at the same concurrency in another order, without caching: near-ties flip "
+            "with another order of rounding."
         ),
     )
-    return [rebuilt, measured]
 
 
 def _routing(view: RunView) -> list[Measure]:

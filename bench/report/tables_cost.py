@@ -1,10 +1,7 @@
-"""Tables of cost: token classes, latency by cache state, and how far outputs agree across states."""
+"""Tables of cost: token classes, and latency by cache state."""
 
 from __future__ import annotations
 
-from statistics import median
-
-from bench.metrics.divergence import Divergence, divergence
 from bench.metrics.percentiles import METHOD, Percentiles, percentiles
 from bench.report import numbers
 from bench.report.table import Table, Value
@@ -101,62 +98,3 @@ def _percentiles(found: Percentiles | None) -> str:
     if found is None:
         return "no value"
     return f"{numbers.milliseconds(found.p50)} / {numbers.milliseconds(found.p90)} ({found.n:,})"
-
-
-def outputs_table(view: RunView) -> Table | None:
-    """How many outputs differ between cache states of one arm; ``None`` if no arm has two."""
-    rows: list[tuple[str, ...]] = []
-    data: list[tuple[Value, ...]] = []
-    for arm in view.arms:
-        states = [state for state in ("off", "cold", "primed") if state in arm.caches]
-        for left, right in ((a, b) for i, a in enumerate(states) for b in states[i + 1 :]):
-            found = _compare(view, arm.cell_id(left), arm.cell_id(right))
-            first = median(found.first.values()) if found.first else None
-            rows.append(
-                (
-                    arm.arm_id,
-                    f"{left} and {right}",
-                    f"{found.n:,}",
-                    f"{found.differ:,}",
-                    numbers.amount(first),
-                    "not measured in this run",
-                )
-            )
-            data.append((arm.arm_id, left, right, found.n, found.differ, first))
-    if not rows:
-        return None
-    return Table(
-        name="outputs",
-        caption="Outputs that differ between cache states of one arm.",
-        head=(
-            "Arm",
-            "States",
-            "pairs",
-            "differ",
-            "first differing token (median, from 0)",
-            "floor: off against off",
-        ),
-        rows=tuple(rows),
-        data_head=("arm_id", "left", "right", "n", "differ", "first_median"),
-        data=tuple(data),
-        right=frozenset({2, 3, 4}),
-        groups=1,
-        notes=(
-            "Without the floor (how often the same setting differs from its own repeat) these "
-            "counts do not say "
-            "that caching changed an answer: in 16-bit arithmetic another order of computing "
-            "flips near-ties.",
-        ),
-    )
-
-
-def _compare(view: RunView, left: str, right: str) -> Divergence:
-    sides = []
-    for cell_id in (left, right):
-        outputs = {}
-        for sample_id in view.sample_ids:
-            exchange = view.exchange(sample_id, cell_id, "quality")
-            if exchange is not None and exchange[1].output_ids_digest is not None:
-                outputs[sample_id] = view.input.token_ids(exchange[1].output_ids_digest)
-        sides.append(outputs)
-    return divergence(*sides)

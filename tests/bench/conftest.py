@@ -29,6 +29,7 @@ SMALL = (
     "engine=fake",
     "limit=3",
     "latency_samples=1",
+    "floor_samples=2",
     "concurrency=2",
     "sampling.max_tokens=40",
     "bootstrap=20",

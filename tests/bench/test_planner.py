@@ -24,7 +24,7 @@ SAMPLES = ("s1", "s2", "s3", "s4")
 def test_every_cell_gets_every_sample_in_order_and_the_subset_once_more(
     spec_of: Callable[..., RunSpec], toy_plan: Callable[..., Plan]
 ) -> None:
-    plan = toy_plan(spec_of("latency_samples=2"))
+    plan = toy_plan(spec_of("latency_samples=2", "floor_samples=3"))
     assert set(plan.quality) == {
         "naive.off", "naive.cold", "naive.primed", "naive_volatile.primed", "capsule.off", "capsule.cold",
         "capsule.primed",
@@ -32,7 +32,10 @@ def test_every_cell_gets_every_sample_in_order_and_the_subset_once_more(
     for planned in plan.quality.values():
         assert [p.sample_id for p in planned] == list(SAMPLES)
     assert {name: len(planned) for name, planned in plan.latency.items()} == {"off": 2 * 2, "on": 2 * 5}
-    assert plan.planned == 7 * 4 + 7 * 2
+    assert {cell: sorted(p.sample_id for p in again) for cell, again in plan.floor.items()} == {
+        "naive.off": ["s1", "s2", "s3"], "capsule.off": ["s1", "s2", "s3"],
+    }  # fmt: skip
+    assert plan.planned == 7 * 4 + 7 * 2 + 2 * 3
     ids = [p.request_id for p in plan.requests]
     assert len(set(ids)) == len(ids)
 
@@ -43,6 +46,32 @@ def test_one_engine_a_setting(spec_of: Callable[..., RunSpec], toy_plan: Callabl
     assert [c.cache for c in plan.groups[0].cells] == ["off", "off"]
     only_on = toy_plan(spec_of("arms.naive.caches=[primed]", "~arm@arms.capsule"))
     assert [g.name for g in only_on.groups] == ["on"]
+
+
+def test_an_arm_with_another_retention_has_an_engine_of_its_own_with_caching_on(
+    spec_of: Callable[..., RunSpec], toy_plan: Callable[..., Plan]
+) -> None:
+    plan = toy_plan(spec_of("arms.capsule.retention=default"))
+    assert [(g.name, g.retention) for g in plan.groups] == [
+        ("off", "none"),
+        ("on", "none"),
+        ("on-default", "default"),
+    ]
+    assert [c.cell_id for c in plan.groups[2].cells] == ["capsule.cold", "capsule.primed"]
+    assert "capsule.off" in [c.cell_id for c in plan.groups[0].cells]  # nothing to retain there
+
+
+def test_the_floor_asks_the_same_requests_again_in_an_order_that_the_seed_fixes(
+    spec_of: Callable[..., RunSpec], toy_plan: Callable[..., Plan]
+) -> None:
+    plans = [toy_plan(spec_of("floor_samples=4", f"seed={seed}")) for seed in range(4)]
+    orders = {tuple(p.sample_id for p in plan.floor["naive.off"]) for plan in plans}
+    assert len(orders) > 1
+    assert {tuple(sorted(order)) for order in orders} == {SAMPLES}
+    digests = {p.sample_id: p.request_digest for p in plans[0].quality["naive.off"]}
+    for again in plans[0].floor["naive.off"]:
+        assert again.request_digest == digests[again.sample_id]  # the same computation
+        assert again.sampling.max_tokens == 40
 
 
 def test_latency_goes_sample_by_sample_through_all_cells_in_an_order_that_the_seed_fixes(
@@ -102,7 +131,7 @@ def test_ids_and_salt_change_the_request_digest_and_the_request_id_says_what_it_
 def test_what_cannot_be_built_or_sent_is_skipped_with_its_reason(
     spec_of: Callable[..., RunSpec], toy_plan: Callable[..., Plan]
 ) -> None:
-    spec = spec_of("latency_samples=4")
+    spec = spec_of("latency_samples=4", "floor_samples=0")
     plan = toy_plan(spec, broken=[("s2", "capsule")])
     assert plan.skipped == {"budget.required.unfit": 3 * 2}  # three cache states, both phases
     assert plan.planned == 7 * 4 * 2
@@ -110,7 +139,7 @@ def test_what_cannot_be_built_or_sent_is_skipped_with_its_reason(
     too_long = toy_plan(spec, length=4096 - 39)
     assert too_long.skipped == {"budget.window.exceeded": 7 * 4 * 2}
     assert toy_plan(spec, length=4096 - 40).skipped == {}
-    foreign = spec_of("arms.naive.authority.providers=[elsewhere]", "latency_samples=0")
+    foreign = spec_of("arms.naive.authority.providers=[elsewhere]", "latency_samples=0", "floor_samples=0")
     assert toy_plan(foreign).skipped == {"provider.unauthorized": 3 * 4}
 
 

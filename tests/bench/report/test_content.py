@@ -16,9 +16,11 @@ from bench.report.inputs import ReportInput
 from bench.report.promise_list import promised
 from bench.report.promises import NOT_MEASURED, promise_table
 from bench.report.table import Table
-from bench.report.tables_cost import latency_table, outputs_table, tokens_table
+from bench.report.tables_cache import cache_table
+from bench.report.tables_cost import latency_table, tokens_table
 from bench.report.tables_differences import differences_table
 from bench.report.tables_evidence import SILENT, flows, omissions_table
+from bench.report.tables_outputs import outputs_table
 from bench.report.tables_quality import answers_table, arms_table
 from bench.report.view import RunView, is_upper_bound
 
@@ -191,13 +193,36 @@ def test_latency_and_tokens_hold_their_n(view: RunView) -> None:
     assert (void["n_ok"], void["mean"]) == (0, None)
 
 
-def test_outputs_are_compared_with_their_floor_named(view: RunView) -> None:
+def test_outputs_are_compared_beside_their_floor(view: RunView) -> None:
     table = outputs_table(view)
     assert table is not None
     (row,) = found(table, arm_id="naive", left="off", right="primed")
     assert row["n"] == 12
-    assert all(shown[-1] == NOT_MEASURED for shown in table.rows)
+    assert (row["floor_n"], row["floor_differ"]) == (4, 1)  # one repeat of the first four goes on longer
+    assert {shown[-1] for shown in table.rows} == {"1 of 4"}
     assert not found(table, arm_id="naive_volatile")
+
+
+def test_without_a_repeat_the_floor_is_not_measured(report: ReportInput) -> None:
+    quiet = replace(report, requests=[row for row in report.requests if row.phase != "floor"])
+    table = outputs_table(RunView(quiet))
+    assert table is not None
+    assert {shown[-1] for shown in table.rows} == {NOT_MEASURED}
+
+
+def test_a_cached_share_stands_beside_time_and_throughput(view: RunView, report: ReportInput) -> None:
+    (row,) = found(cache_table(view), cell_id="naive.off")
+    assert (row["cached_share"], row["equal"], row["compared"], row["n_latency"]) == (0, 21, 21, 5)
+    assert row["requests_per_s"] == 12 / 4  # twelve answers in four seconds
+    tokens = sum(r.n_prompt for r in report.requests if (r.cell_id, r.phase) == ("naive.off", "quality"))
+    assert row["prompt_tokens_per_s"] == tokens / 4
+    (row,) = found(cache_table(view), cell_id="capsule.primed")
+    assert (row["null"], row["null_reasons"]) == (1, "1 evicted")
+    (lost,) = found(cache_table(view), cell_id="naive.cold")
+    assert lost["requests_per_s"] == 11 / 4  # the lost answer took its time
+    halted = [replace(c, answered=3) if c.cell_id == "naive.off" else c for c in report.cells]
+    (row,) = found(cache_table(RunView(replace(report, cells=halted))), cell_id="naive.off")
+    assert (row["requests_per_s"], row["prompt_tokens_per_s"]) == (None, None)
 
 
 def test_examples_are_chosen_by_rule_and_hold_real_text(view: RunView) -> None:
