@@ -83,6 +83,7 @@ def to_spec(cfg: DictConfig) -> RunSpec:
         seed=plain.seed,
         bootstrap=plain.bootstrap,
         tokenizer=plain.tokenizer,
+        rebuild=plain.rebuild,
     )
     check_run(spec)
     return spec

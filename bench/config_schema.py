@@ -156,3 +156,4 @@ class RunConfig:
     seed: int = 0
     bootstrap: int = 2000
     tokenizer: str = "model"
+    rebuild: bool = True

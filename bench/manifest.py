@@ -27,6 +27,7 @@ ROW_FILES = (
     "requests.jsonl",
     "responses.jsonl",
     "cells.jsonl",
+    "rebuilt.jsonl",
 )
 
 

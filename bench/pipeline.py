@@ -1,6 +1,7 @@
 """The whole way of a run: data, capsules, plan, engines, scores, report, manifest.
 
-    load the task -> build and store every (sample, arm) -> plan -> engines -> score -> report -> manifest
+    load the task -> build and store every (sample, arm) -> plan -> engines -> rebuild -> score
+    -> report -> manifest
 
 Rules that this module owns:
 
@@ -28,23 +29,20 @@ from bench.config import config_digest, dump_config, load_config, to_spec
 from bench.engine_stage import Stage, run_engines
 from bench.estimate import estimate
 from bench.lock import RunLock
-from bench.model_store import ModelFolder
-from bench.names import check_names
 from bench.planner import Plan, make_plan
+from bench.preparation import Prepared, prepare
 from bench.progress import Reporter
 from bench.provenance import clock_now
+from bench.rebuild_check import check_in_new_process
 from bench.recorder import Recorder
 from bench.records import BuildRow, SampleRow
 from bench.records_io import read_rows, rows_bytes
 from bench.resume import take_up
 from bench.run_store import DeadEndError, RunError, RunFolder, create_run, read_json, write_atomic, write_json
-from bench.run_tokenizer import run_tokenizer
 from bench.specs import RunSpec
 from bench.stored_run import Counts
 from capsules.timestamp import format_time
-from capsules.tokenizer import Tokenizer
 from tasks.base import TaskData
-from tasks.registry import load_task
 
 FACTS_ID = "run-facts/1"
 Clock = Callable[[], int]
@@ -63,37 +61,6 @@ class Outcome:
         """0, or 3 if requests failed or were skipped, or a cell is void."""
         clean = not self.counts.failed and not self.counts.skipped and not self.void
         return 0 if clean else 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """Everything that is known before a folder is made."""
-
-    spec: RunSpec
-    data: TaskData
-    tokenizer: Tokenizer
-    model: ModelFolder | None
-
-
-def prepare(spec: RunSpec, reporter: Reporter, *, engine: bool = True) -> Prepared:
-    """Load what a run needs.
-
-    Args:
-        spec: The run.
-        reporter: For people.
-        engine: Whether an engine will run.
-
-    Raises:
-        RegistryError, TaskError, ModelError, TokenizerError: With what was expected and found.
-    """
-    check_names(spec)
-    data = load_task(spec.task)
-    tokenizer, model = run_tokenizer(spec, reporter.say, engine=engine)
-    reporter.say(
-        f"task {spec.task.name}: {len(data.samples)} samples of {data.dataset} ({data.origin}), "
-        f"{len(data.examples)} examples, {len(data.refused)} rows refused"
-    )
-    return Prepared(spec=spec, data=data, tokenizer=tokenizer, model=model)
 
 
 def start_run(
@@ -157,6 +124,9 @@ def drive(folder: RunFolder, prepared: Prepared, reporter: Reporter, clock: Cloc
     """
     with RunLock(folder, reporter.say) as lock:
         times = send_all(folder, prepared, reporter, lock, clock)
+        if prepared.spec.rebuild:
+            with _timed(times, "rebuild_ms"):
+                check_in_new_process(folder, reporter)
         run, counts = complete(folder, times, reporter)
     return Outcome(folder=folder, counts=counts, void=run.void())
 

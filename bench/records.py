@@ -104,6 +104,16 @@ class CellState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RebuiltRow:
+    """What a new process built of one (sample, arm): a line of ``rebuilt.jsonl``."""
+
+    sample_id: str
+    arm_id: str
+    requests: int  # that were sent
+    equal: int  # of them, planned again with an equal request digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreRow:
     """A row of ``scores.parquet``."""
 

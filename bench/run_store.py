@@ -57,6 +57,7 @@ class RunFolder:
     lock = _File("run.lock")
     samples = _File("samples.jsonl")
     refused = _File("refused.jsonl")
+    rebuilt = _File("rebuilt.jsonl")
     builds = _File("builds.jsonl")
     engines = _File("engines.jsonl")
     requests = _File("requests.jsonl")

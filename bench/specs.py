@@ -154,3 +154,4 @@ class RunSpec:
     seed: int
     bootstrap: int
     tokenizer: str  # "model" | "hf:..." | "tiktoken:..."
+    rebuild: bool  # build every prompt again in a new process and compare request digests

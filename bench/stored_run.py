@@ -18,7 +18,7 @@ from typing import Any
 from bench.config import load_config, to_spec
 from bench.planner import expected_cells, skip_reason
 from bench.recorder import read_ids
-from bench.records import BuildRow, CellState, RequestRow, ResponseRow, SampleRow, ScoreRow
+from bench.records import BuildRow, CellState, RebuiltRow, RequestRow, ResponseRow, SampleRow, ScoreRow
 from bench.records_io import read_rows, read_values
 from bench.report.inputs import ExpectedCell, ReportInput
 from bench.resume import last_answers
@@ -67,6 +67,7 @@ class StoredRun:
         self.cells = read_rows(folder.cells, CellState)
         self.refused = read_rows(folder.refused, RefusedRow)
         self.engines = read_values(folder.engines)
+        self.rebuilt = read_rows(folder.rebuilt, RebuiltRow)
         self.store: Store = folder.store(read_only=True)
 
     @cached_property
@@ -114,6 +115,7 @@ class StoredRun:
             texts=self.text,
             token_ids=self.ids,
             refused=self.refused,
+            rebuilt=self.rebuilt,
         )
 
     def counts(self) -> Counts:

@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from bench.commands.output import print_json
 from bench.errors import describe_os_error, is_expected
-from bench.pipeline import Outcome, Prepared, drive
+from bench.pipeline import Outcome, drive
+from bench.preparation import Prepared
 from bench.progress import Reporter, fail
 from bench.run_store import DeadEndError, RunFolder
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bench.records import BuildRow, CellState, RequestRow, ResponseRow, SampleRow, ScoreRow
+from bench.records import BuildRow, CellState, RebuiltRow, RequestRow, ResponseRow, SampleRow, ScoreRow
 from bench.specs import RunSpec
 from tasks.base import RefusedRow
 
@@ -52,6 +52,7 @@ class ReportInput:
         texts: ContentId of a source -> its raw text.
         token_ids: ContentId of a stored id array -> the ids (prompt or output).
         refused: Rows of the data set that did not become samples.
+        rebuilt: What a new process built again; empty where that was not tried.
     """
 
     manifest: Mapping[str, object]
@@ -66,3 +67,4 @@ class ReportInput:
     texts: Callable[[str], str]
     token_ids: Callable[[str], Sequence[int]]
     refused: Sequence[RefusedRow] = field(default=())
+    rebuilt: Sequence[RebuiltRow] = field(default=())

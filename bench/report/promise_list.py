@@ -119,14 +119,7 @@ def _isolation(view: RunView) -> list[Measure]:
 
 
 def _reproducible(view: RunView) -> list[Measure]:
-    promise = "reproducible calls"
-    rebuilt = _unmeasured(
-        promise,
-        "request digests equal after a rebuild in a new process",
-        "share",
-        HIGHER,
-        "a run builds its prompts once",
-    )
+    promise, rebuilt = "reproducible calls", _rebuilt(view)
     name = "outputs identical, primed and off"
     series = m.of_cells(view, "primed", m.same_output(view, "off"), needs="off")
     if series is None or not any(s.known for s in series.values()):
@@ -141,6 +134,34 @@ def _reproducible(view: RunView) -> list[Measure]:
         note="Only what goes beyond the floor, the next row, can be laid to caching.",
     )
     return [rebuilt, measured, _floor(view)]
+
+
+def _rebuilt(view: RunView) -> Measure:
+    promise, name = "reproducible calls", "request digests equal after a rebuild in a new process"
+    if not view.input.rebuilt:
+        reason = "nothing was built again (rebuild=false, or the rebuild failed)"
+        return _unmeasured(promise, name, "share", HIGHER, reason)
+    series = {
+        arm.arm_id: Series(
+            label=arm.arm_id,
+            values={
+                row.sample_id: row.equal / row.requests
+                for row in view.input.rebuilt
+                if row.arm_id == arm.arm_id
+            },
+        )
+        for arm in view.arms
+    }
+    requests, equal = (sum(getattr(row, key) for row in view.input.rebuilt) for key in ("requests", "equal"))
+    return Measure(
+        promise=promise,
+        name=name,
+        unit="share",
+        direction=HIGHER,
+        values=series,
+        pairs=series,
+        note=f"{equal:,} of {requests:,} requests: token ids, sampling and salt.",
+    )
 
 
 def _floor(view: RunView) -> Measure:

@@ -30,6 +30,7 @@ SMALL = (
     "limit=3",
     "latency_samples=1",
     "floor_samples=2",
+    "rebuild=false",
     "concurrency=2",
     "sampling.max_tokens=40",
     "bootstrap=20",

@@ -92,7 +92,6 @@ def test_promises_are_measured_or_say_why_not(view: RunView) -> None:
     unmeasured = {row[1]: row[4] for row in table.rows if row[2] == NOT_MEASURED}
     assert set(unmeasured.values()) == {
         "all samples belong to one project", "with caching on every request has a salt",
-        "a run builds its prompts once",
     }  # fmt: skip
     names = [m.promise for m in promised(view)]
     assert list(dict.fromkeys(names)) == [
@@ -115,6 +114,15 @@ def test_promise_numbers(view: RunView) -> None:
     assert reuse["value"] == 0.0
     accepts = [row for row in table.rows if "false accepts" in row[1]]
     assert {row[4].split(" of ")[0] for row in accepts} == {"0"}
+
+
+def test_a_run_that_was_not_rebuilt_says_so(report: ReportInput) -> None:
+    rows = promise_table(RunView(replace(report, rebuilt=()))).rows
+    (row,) = [row for row in rows if row[1] == "request digests equal after a rebuild in a new process"]
+    assert (row[2], row[4]) == (
+        NOT_MEASURED,
+        "nothing was built again (rebuild=false, or the rebuild failed)",
+    )
 
 
 def test_a_private_source_in_no_sample_is_not_a_zero(report: ReportInput) -> None:
