@@ -116,7 +116,7 @@ class TaskData:
         samples: Evaluated samples, in file order.
         examples: Samples for few-shot examples; disjoint from ``samples``.
         refused: Rows that were refused, each with its reason.
-        repaired: Counts of gold repairs by class.
+        repaired: Counts of gold repairs by class, over all good rows, whatever the limit.
         dataset: Name of the data set.
         revision: Pinned revision (40 hex) or generator version.
         license: Licence of the data.
@@ -124,7 +124,13 @@ class TaskData:
             hub and from a file.
         rows: Number of rows that the digest covers.
         origin: How the rows were obtained, for people ("local JSON", "hub", "generated").
-        reserved: Number of good rows that are not evaluated because examples use their text.
+        reserved: Number of good rows that are not evaluated because examples use their text; those of
+            the examples are among them.
+        read: Number of rows read; ``None``: the task does not say. Where it says, read = samples +
+            reserved + refused + unused.
+        unused: Number of good rows that are not evaluated because of the limit.
+        exact: Number of gold places that are where the data say, over all good rows; the repaired ones
+            come on top.
     """
 
     samples: tuple[Sample, ...]
@@ -138,6 +144,9 @@ class TaskData:
     refused: tuple[RefusedRow, ...] = ()
     repaired: Mapping[str, int] = field(default_factory=dict)
     reserved: int = 0
+    read: int | None = None
+    unused: int = 0
+    exact: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,6 +51,9 @@ def check_data(spec: TaskSpec, data: TaskData) -> None:
 def _problems(spec: TaskSpec, data: TaskData) -> Iterator[str]:
     if not is_content_id(data.content_digest):
         yield f"expected a content digest b3:<64 hex>, found {data.content_digest!r}"
+    used = len(data.samples) + data.reserved + len(data.refused) + data.unused
+    if data.read is not None and data.read != used:
+        yield f"{data.read} rows read, but {used} evaluated, reserved, refused or beyond the limit"
     seen: set[str] = set()
     sound: set[SourceDoc] = set()  # most samples share their documents: each is read once
     for sample in (*data.examples, *data.samples):

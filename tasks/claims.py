@@ -13,10 +13,12 @@ labelled contradiction. Penn Treebank escapes (``-LRB-``) are text like any othe
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from tasks.base import (
     Gold,
     LabelledContradiction,
-    RefusedRow,
     Sample,
     SampleInput,
     TaskData,
@@ -26,64 +28,52 @@ from tasks.base import (
 )
 from tasks.fields import RowRefused, checked_text, field, of_kind, text_field, whole_row
 from tasks.finish import only_options, option
+from tasks.judging import judge_all
 from tasks.listed import Made, load_listed
 from tasks.neighbours import Naming
 from tasks.passages import joined, sentence_range, source
-from tasks.sources import RawRow, Rows, find_file, local_folder, read_json_lines
+from tasks.rows import Home, RawRow
+from tasks.sources import FROM, open_home
 from tasks.squad import Judged, SquadRow
 from tasks.squad_files import neighbour_data
+from tasks.strict_json import Fault
 
-CLAIMS, CORPUS = "citation-integrity/claims_dev.jsonl", "citation-integrity/corpus.jsonl"
-FEVER = "fever-symmetric/fever_symmetric_full.jsonl"
+CLAIMS, CORPUS = Home(file="citation-integrity/claims_dev.jsonl"), "citation-integrity/corpus.jsonl"
+FEVER = Home(file="fever-symmetric/fever_symmetric_full.jsonl")
 LABELS = ("SUPPORTS", "REFUTES")
 
 
 def citation_integrity(spec: TaskSpec) -> TaskData:
-    """Load Citation Integrity; ``file`` names another file of claims than the dev split.
+    """Load Citation Integrity: its dev split, or the claims that ``file`` names.
 
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, "example_chars", "file", "neighbours")
-    file = option(spec, "file", CLAIMS)
-    folder = local_folder(spec, f"{file} and {CORPUS}")
-    claims = read_json_lines(find_file(spec, folder, (file,), file))
-    corpus = read_json_lines(find_file(spec, folder, (CORPUS,), CORPUS))
-    abstracts = _abstracts(corpus)
-    found = Rows(rows=claims.rows, origin=claims.origin, revision=f"{claims.revision}, {corpus.revision}")
-    return neighbour_data(
-        spec, found, _judge(found.rows, abstracts), Naming(dataset="citation-integrity", license="MIT")
+    only_options(spec, *FROM, "corpus", "example_chars", "neighbours")
+    abstracts, corpus = _abstracts(spec)
+    claims = open_home(spec, CLAIMS)
+    found = replace(claims, revision=lambda: f"{claims.revision()}, {corpus}")
+    verdicts = judge_all(
+        found.rows, lambda raw: claim_row(whole_row(raw.value), abstracts), lambda row: row.row_id
     )
+    rows = tuple(row for _, _, row in verdicts.kept)
+    exact = sum(len(row.ranges) for row in rows)
+    judged = Judged(rows=rows, refused=verdicts.all_refused(), read=verdicts.read, exact=exact, repaired={})
+    return neighbour_data(spec, found, judged, Naming(dataset="citation-integrity", license="MIT"))
 
 
-def _abstracts(corpus: Rows) -> dict[int, list[object]]:
+def _abstracts(spec: TaskSpec) -> tuple[dict[int, list[object]], str]:
+    """The abstracts by id, and which bytes they are; a bad one is an error, for it is no claim's fault."""
+    named = {**spec.options, "file": option(spec, "corpus", CORPUS), "hub_files": option(spec, "corpus", "")}
+    found = open_home(replace(spec, options=named), Home(file=CORPUS))
     abstracts: dict[int, list[object]] = {}
-    for raw in corpus.rows:
+    for raw in found.rows:
         try:
             row = whole_row(raw.value)
             abstracts[field(row, "doc_id", int)] = field(row, "abstract", list)
         except RowRefused as error:
-            raise TaskError(f"{CORPUS}: {raw.where}{error.where}: {error.code}: {error}") from error
-    return abstracts
-
-
-def _judge(raw_rows: tuple[RawRow, ...], abstracts: dict[int, list[object]]) -> Judged:
-    rows: list[SquadRow] = []
-    refused: list[RefusedRow] = []
-    seen: set[str] = set()
-    for raw in raw_rows:
-        try:
-            row = claim_row(whole_row(raw.value), abstracts)
-            if row.row_id in seen:
-                raise RowRefused(
-                    "row.id.duplicate", "/id", f"the id {row.row_id!r} again; the first row stays"
-                )
-        except RowRefused as error:
-            refused.append(error.as_row(raw.where))
-            continue
-        seen.add(row.row_id)
-        rows.append(row)
-    return Judged(rows=tuple(rows), refused=tuple(refused), repaired={})
+            raise TaskError(f"{named['file']}: {raw.where}{error.where}: {error.code}: {error}") from error
+    return abstracts, found.revision()
 
 
 def claim_row(row: dict[str, object], abstracts: dict[int, list[object]]) -> SquadRow:
@@ -136,23 +126,31 @@ def fever_symmetric(spec: TaskSpec) -> TaskData:
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec)
-    found = read_json_lines(find_file(spec, local_folder(spec, FEVER), (FEVER,), FEVER))
-    by_claim = Rows(rows=same_claims(found.rows), origin=found.origin, revision=found.revision)
+    only_options(spec, *FROM)
+    found = open_home(spec, FEVER)
+    by_claim = replace(found, rows=same_claims(found.rows))
     # An answer is a label and stands in no text, so no row can be an example.
     return load_listed(
         spec, by_claim, fever_row, dataset="fever-symmetric", license="CC-BY-SA-3.0", example_chars=0
     )
 
 
-def same_claims(raw_rows: tuple[RawRow, ...]) -> tuple[RawRow, ...]:
-    """Gather the rows of one claim, in order of its first row; other rows stay alone."""
+def same_claims(raw_rows: Iterable[RawRow]) -> tuple[RawRow, ...]:
+    """Gather the rows of one claim, in order of its first row; other rows stay alone.
+
+    A fault in one of them costs the claim; a row with the id of an earlier one costs itself.
+    """
     gathered: dict[str, list[object]] = {}
     wheres: dict[str, str] = {}
+    seen: set[str] = set()
     for raw in raw_rows:
-        claim = raw.value.get("claim") if isinstance(raw.value, dict) else None
-        key = claim if isinstance(claim, str) else raw.where
-        gathered.setdefault(key, []).append(raw.value)
+        row: dict[str, object] = raw.value if isinstance(raw.value, dict) else {}
+        claim, row_id = row.get("claim"), row.get("id")
+        again = isinstance(row_id, str) and row_id in seen
+        seen.update([row_id] if isinstance(row_id, str) else [])
+        key = claim if isinstance(claim, str) and not again else raw.where
+        twice = Fault(code="row.id.duplicate", reason=f"the id {row_id!r} again; the first row stays")
+        gathered.setdefault(key, []).append(twice if again else raw.value)
         wheres[key] = f"{wheres[key]}, {raw.where}" if key in wheres else raw.where
     return tuple(RawRow(where=wheres[key], value={"rows": rows}) for key, rows in gathered.items())
 
@@ -194,4 +192,4 @@ def fever_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:
         ),
         gold=Gold(answers=tuple(dict.fromkeys(labels)), spans=tuple(spans)),
     )
-    return Made(sample=sample, value={"rows": rows})
+    return Made(sample=sample, value={"rows": rows}, exact=len(spans))

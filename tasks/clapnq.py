@@ -9,14 +9,17 @@ Answers are free text and rarely verbatim. The passage stands among its nearest 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import zip_longest
 
-from tasks.base import RefusedRow, TaskData, TaskError, TaskSpec
+from tasks.base import TaskData, TaskError, TaskSpec
 from tasks.fields import RowRefused, field, of_kind, text_field, whole_row
 from tasks.finish import only_options, option
+from tasks.judging import judge_all
 from tasks.neighbours import Naming
 from tasks.passages import first_range
-from tasks.sources import RawRow, Rows, find_file, local_folder, read_json_lines
+from tasks.rows import Home, HubSet, RawRow, Rows
+from tasks.sources import FROM, open_home
 from tasks.squad import Judged, SquadRow
 from tasks.squad_files import neighbour_data
 
@@ -25,41 +28,40 @@ PARTS = ("answerable", "unanswerable")
 
 
 def clapnq(spec: TaskSpec) -> TaskData:
-    """Load CLAP NQ from its files.
+    """Load CLAP NQ.
 
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, "example_chars", "neighbours", "part")
+    only_options(spec, *FROM, "example_chars", "neighbours", "part")
     part = option(spec, "part", "both")
     if part not in (*PARTS, "both"):
         raise TaskError(f"task.options.part of {spec.name}: expected answerable, unanswerable or both")
-    files = [f"clapnq/clapnq_dev_{name}.jsonl" for name in PARTS if part in (name, "both")]
-    folder = local_folder(spec, " and ".join(files))
-    read = [read_json_lines(find_file(spec, folder, (file,), file)) for file in files]
-    turns = [row for rows in zip_longest(*(one.rows for one in read)) for row in rows if row is not None]
-    found = Rows(rows=tuple(turns), origin=read[0].origin, revision=", ".join(one.revision for one in read))
+    named = {name for name in ("file", "hub_files") if spec.options.get(name)}
+    if named and part == "both":
+        raise TaskError(
+            f"task.options.{min(named)} of {spec.name}: names one file; say of which with task.options.part"
+        )
+    read = [open_home(spec, home(name)) for name in PARTS if part in (name, "both")]
+    turns = (row for rows in zip_longest(*(one.rows for one in read)) for row in rows if row is not None)
+    found = Rows(
+        rows=turns, origin=read[0].origin, revision=lambda: ", ".join(one.revision() for one in read)
+    )
     return neighbour_data(spec, found, judge_clapnq(found.rows), Naming(dataset=DATASET, license=LICENSE))
 
 
-def judge_clapnq(raw_rows: tuple[RawRow, ...]) -> Judged:
+def home(part: str) -> Home:
+    """Where the rows of a part lie."""
+    name = f"clapnq_dev_{part}.jsonl"
+    return Home(file=f"clapnq/{name}", hub=HubSet(repo="PrimeQA/clapnq", files=name))
+
+
+def judge_clapnq(raw_rows: Iterable[RawRow]) -> Judged:
     """Judge all rows; what is kept and what is refused stays in order."""
-    rows: list[SquadRow] = []
-    refused: list[RefusedRow] = []
-    seen: set[str] = set()
-    for raw in raw_rows:
-        try:
-            row = clapnq_row(whole_row(raw.value))
-            if row.row_id in seen:
-                raise RowRefused(
-                    "row.id.duplicate", "/id", f"the id {row.row_id!r} again; the first row stays"
-                )
-        except RowRefused as error:
-            refused.append(error.as_row(raw.where))
-            continue
-        seen.add(row.row_id)
-        rows.append(row)
-    return Judged(rows=tuple(rows), refused=tuple(refused), repaired={})
+    verdicts = judge_all(raw_rows, lambda raw: clapnq_row(whole_row(raw.value)), lambda row: row.row_id)
+    rows = tuple(row for _, _, row in verdicts.kept)
+    exact = sum(len(row.ranges) for row in rows)
+    return Judged(rows=rows, refused=verdicts.all_refused(), read=verdicts.read, exact=exact, repaired={})
 
 
 def clapnq_row(row: dict[str, object]) -> SquadRow:

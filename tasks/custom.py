@@ -1,4 +1,4 @@
-"""Own data: a JSON Lines file, one sample a line. ``docs/own-data.md`` is the form's page.
+"""Own data: a JSON Lines file (or a table), one sample a line. ``docs/own-data.md`` is the form's page.
 
     {"id": str, "question": str,
      "sources": [{"id": str, "text": str, "title"?, "project"?, "level"?, "as_of"?,
@@ -14,13 +14,13 @@ The rules:
 - What a source does not say: the project of the run, level ``public``, no expiry.
 - Examples, digest: :mod:`tasks.listed`.
 
-Options: ``file`` (absolute, or below ``task.data_dir``), ``dataset``, ``license``, ``max_level``
-(what the gold counts as denied lies above it), ``example_chars``.
+Options: those of :mod:`tasks.sources` (a table has the columns above; null is a missing key), ``dataset``,
+``license``, ``max_level`` (what the gold counts as denied lies above it), ``example_chars``.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 
 from capsules.source import Origin
 from capsules.timestamp import is_time
@@ -38,7 +38,8 @@ from tasks.base import (
 from tasks.fields import RowRefused, checked_text, field, known_keys, of_kind, optional, text_field
 from tasks.finish import count_option, only_options, option
 from tasks.listed import Made, load_listed
-from tasks.sources import data_folder, find_file, read_json_lines
+from tasks.rows import Home
+from tasks.sources import FROM, open_home
 
 ROW_KEYS = frozenset({"id", "question", "sources", "answers", "spans", "required"})
 SOURCE_KEYS = frozenset({"id", "text", "title", "project", "level", "as_of", "expires_at", "license"})
@@ -51,27 +52,29 @@ def custom(spec: TaskSpec) -> TaskData:
     Raises:
         TaskError: No file is named or found, or see :mod:`tasks.finish`.
     """
-    only_options(spec, "dataset", "example_chars", "file", "license", "max_level")
+    only_options(spec, *FROM, "dataset", "example_chars", "license", "max_level")
     if option(spec, "max_level", "internal") not in LEVELS:
         raise TaskError(f"task.options.max_level: expected one of {', '.join(LEVELS)}")
+    # Without a folder of data, a file is looked for below the working directory.
+    beside = option(spec, "file", "") and not spec.data_dir
     return load_listed(
         spec,
-        read_json_lines(_path(spec)),
-        lambda row, spec, where: Made(sample=custom_sample(row, spec), value=row),
+        open_home(replace(spec, data_dir=".") if beside else spec, Home(file="")),
+        custom_row,
         dataset=option(spec, "dataset", "custom"),
         license=option(spec, "license", "unspecified"),
         example_chars=count_option(spec, "example_chars", 2000),
     )
 
 
-def _path(spec: TaskSpec) -> Path:
-    file = option(spec, "file", "")
-    if not file:
-        raise TaskError(
-            f"task {spec.name}: expected task.options.file, a JSON Lines file (docs/own-data.md), "
-            "absolute or below task.data_dir; found none"
-        )
-    return find_file(spec, data_folder(spec, file) or Path(), (file,), file)
+def custom_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:
+    """Make a sample of one row, all of which is used.
+
+    Raises:
+        RowRefused: The row is not of the form.
+    """
+    sample = custom_sample(row, spec)
+    return Made(sample=sample, value=row, exact=len(sample.gold.spans))
 
 
 def custom_sample(row: dict[str, object], spec: TaskSpec) -> Sample:

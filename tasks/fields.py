@@ -19,9 +19,10 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from tasks.base import RefusedRow
-from tasks.strict_json import Fault, first_fault
+from tasks.strict_json import Fault, first_fault, without_null
 
 ROW_CODES = (
+    "bytes.size.exceeded",  # a row too long to be read
     "gold.missing",  # no answer in a row that must have one
     "gold.mismatch",  # the text at the gold offset is not the gold text
     "gold.range",  # a gold range that is empty or outside its text
@@ -56,14 +57,14 @@ class RowRefused(Exception):
 
 
 def whole_row(value: object) -> dict[str, object]:
-    """Return a row that is an object without faults, or refuse it."""
+    """Return a row that is an object without faults, its null keys left out, or refuse it."""
     found = first_fault(value)
     if found is not None:
         at, fault = found
         raise RowRefused(fault.code, at, fault.reason)
     if not isinstance(value, dict):
         raise RowRefused("row.field.type", "", f"expected an object, found {_kind(value)}")
-    return value
+    return {str(key): without_null(part) for key, part in value.items() if part is not None}
 
 
 def known_keys(row: Mapping[str, object], known: frozenset[str], where: str = "") -> None:
@@ -79,6 +80,12 @@ def field(row: Mapping[str, object], name: str, kind: type[T], where: str = "") 
     if name not in row:
         raise RowRefused("row.field.missing", f"{where}/{name}", "missing")
     return of_kind(row[name], kind, f"{where}/{name}")
+
+
+def ordinal(where: str) -> int:
+    """The number of a row from its place, for sets without ids: 0 for ``line 1`` as for ``row 0``."""
+    kind, number = where.split()[:2]
+    return int(number) - (kind == "line")
 
 
 def optional(row: Mapping[str, object], name: str, kind: type[T], where: str = "") -> T | None:

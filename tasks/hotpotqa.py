@@ -14,27 +14,30 @@ from __future__ import annotations
 from typing import TypeVar
 
 from tasks.base import Gold, Sample, SampleInput, TaskData, TaskSpec, TextRange
-from tasks.fields import RowRefused, checked_text, field, of_kind, optional, text_field
-from tasks.finish import count_option, only_options, option
+from tasks.fields import RowRefused, checked_text, field, of_kind, optional, ordinal, text_field
+from tasks.finish import count_option, only_options
 from tasks.listed import Made, load_listed
 from tasks.passages import joined, sentence_range, source
-from tasks.sources import find_file, local_folder, read_json_list
+from tasks.rows import Home, HubSet
+from tasks.sources import FROM, open_home
 
 A = TypeVar("A")
 B = TypeVar("B")
 DATASET, LICENSE = "hotpotqa", "CC-BY-SA-4.0"
-FILE = "hotpotqa/hotpot_dev_distractor_v1.first100.json"
+HOME = Home(
+    file="hotpotqa/hotpot_dev_distractor_v1.first100.json",
+    hub=HubSet(repo="hotpotqa/hotpot_qa", files="distractor/validation-*.parquet"),
+)
 
 
 def hotpotqa(spec: TaskSpec) -> TaskData:
-    """Load HotpotQA from a file; ``file`` names another one than the default.
+    """Load HotpotQA.
 
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, "example_chars", "file")
-    file = option(spec, "file", FILE)
-    found = read_json_list(find_file(spec, local_folder(spec, file), (file,), file))
+    only_options(spec, *FROM, "example_chars")
+    found = open_home(spec, HOME)
     chars = count_option(spec, "example_chars", 2000)
     return load_listed(spec, found, hotpot_row, dataset=DATASET, license=LICENSE, example_chars=chars)
 
@@ -45,7 +48,7 @@ def hotpot_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:
     Raises:
         RowRefused: It cannot become a sample.
     """
-    row_id = optional(row, "_id", str) or optional(row, "id", str) or where.replace(" ", "-")
+    row_id = optional(row, "_id", str) or optional(row, "id", str) or f"row-{ordinal(where)}"
     titles, paragraphs = _columns(row, "context", "title", "sentences", str, list)
     fact_titles, fact_numbers = _columns(row, "supporting_facts", "title", "sent_id", str, int)
     question, answer = text_field(row, "question"), text_field(row, "answer")
@@ -91,7 +94,7 @@ def hotpot_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:
         "context": {"title": titles, "sentences": paragraphs},
         "supporting_facts": {"title": fact_titles, "sent_id": fact_numbers},
     }
-    return Made(sample=sample, value=value)
+    return Made(sample=sample, value=value, exact=len(spans))
 
 
 def _columns(

@@ -2,7 +2,7 @@
 
 The rules:
 
-- Every row is judged, whatever the limit; of two rows with one id the first stays.
+- Every row is judged, whatever the limit (:mod:`tasks.judging`).
 - Few-shot examples are the last rows whose gold spans hold an answer and that, cut down to the
   gold documents and one distractor, show nothing expired or denied and are not longer than
   ``example_chars``. No evaluated row asks the question of an example (data sets with several
@@ -17,10 +17,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tasks.base import Gold, RefusedRow, Sample, TaskData, TaskSpec
-from tasks.fields import RowRefused, whole_row
+from tasks.base import Gold, Sample, TaskData, TaskSpec
+from tasks.fields import whole_row
 from tasks.finish import finish, rows_digest
-from tasks.sources import RawRow, Rows
+from tasks.judging import judge_all
+from tasks.rows import Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,36 +30,17 @@ class Made:
 
     Attributes:
         value: The row that digests cover: the columns used, as read.
+        exact: How many places of its gold are where the data say.
         repairs: Class of every repair of its gold.
     """
 
     sample: Sample
     value: dict[str, object]
+    exact: int = 0
     repairs: tuple[str, ...] = ()
 
 
 Form = Callable[[dict[str, object], TaskSpec, str], Made]  # row, spec, where the row stands
-
-
-def judge_rows(
-    raw_rows: tuple[RawRow, ...], spec: TaskSpec, form: Form
-) -> tuple[tuple[Made, ...], tuple[RefusedRow, ...]]:
-    """Judge all rows: what became samples and what was refused, each in file order."""
-    made: list[Made] = []
-    refused: list[RefusedRow] = []
-    seen: set[str] = set()
-    for raw in raw_rows:
-        try:
-            one = form(whole_row(raw.value), spec, raw.where)
-            name = one.sample.input.sample_id
-            if name in seen:
-                raise RowRefused("row.id.duplicate", "/id", f"the id {name!r} again; the first row stays")
-        except RowRefused as error:
-            refused.append(error.as_row(raw.where))
-            continue
-        seen.add(name)
-        made.append(one)
-    return tuple(made), tuple(refused)
 
 
 def example_numbers(made: tuple[Made, ...], wanted: int, most_chars: int) -> tuple[int, ...]:
@@ -128,7 +110,12 @@ def load_listed(
     Raises:
         TaskError: See :mod:`tasks.finish`.
     """
-    made, refused = judge_rows(found.rows, spec, form)
+    verdicts = judge_all(
+        found.rows,
+        lambda raw: form(whole_row(raw.value), spec, raw.where),
+        lambda one: one.sample.input.sample_id,
+    )
+    made = tuple(one for _, _, one in verdicts.kept)
     examples = example_numbers(made, spec.examples, example_chars)
     asked = {made[number].sample.input.question for number in examples}
     open_rows = [number for number, one in enumerate(made) if one.sample.input.question not in asked]
@@ -138,13 +125,16 @@ def load_listed(
         samples=tuple(made[number].sample for number in evaluated),
         examples=tuple(cut_down(made[number].sample) for number in examples),
         dataset=dataset,
-        revision=found.revision,
+        revision=found.revision(),
         license=license,
         content_digest=rows_digest(used),
         rows=len(used),
         origin=found.origin,
-        refused=refused,
+        refused=verdicts.all_refused(),
         repaired=dict(sorted(Counter(repair for one in made for repair in one.repairs).items())),
         reserved=len(made) - len(open_rows),
+        read=verdicts.read,
+        unused=len(open_rows) - len(evaluated),
+        exact=sum(one.exact for one in made),
     )
     return finish(spec, data)

@@ -13,20 +13,24 @@ from tasks.fields import RowRefused, field, of_kind, text_field
 from tasks.finish import count_option, only_options
 from tasks.listed import Made, load_listed
 from tasks.passages import first_range, source
-from tasks.sources import find_file, local_folder, read_json_list
+from tasks.rows import Home, HubSet
+from tasks.sources import FROM, open_home
 
 DATASET, LICENSE = "musique", "CC-BY-4.0"
-FILE = "musique/musique_train.json"
+HOME = Home(
+    file="musique/musique_train.json",
+    hub=HubSet(repo="dgslibisey/MuSiQue", files="musique_ans_v1.0_dev.jsonl"),
+)
 
 
 def musique(spec: TaskSpec) -> TaskData:
-    """Load MuSiQue from its file.
+    """Load MuSiQue.
 
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, "example_chars")
-    found = read_json_list(find_file(spec, local_folder(spec, FILE), (FILE,), FILE))
+    only_options(spec, *FROM, "example_chars")
+    found = open_home(spec, HOME)
     chars = count_option(spec, "example_chars", 2000)
     return load_listed(spec, found, musique_row, dataset=DATASET, license=LICENSE, example_chars=chars)
 
@@ -74,7 +78,7 @@ def musique_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:
         "answer_aliases",
         "answerable",
     )
-    return Made(sample=sample, value={name: row[name] for name in names})
+    return Made(sample=sample, value={name: row[name] for name in names}, exact=len(spans))
 
 
 def _paragraph(value: object, where: str, row_id: str, spec: TaskSpec) -> tuple[int, SourceDoc]:

@@ -57,12 +57,14 @@ class Chosen:
     Attributes:
         rows: The rows used, in file order.
         reserved: Number of accepted rows kept out because examples use their contexts.
+        unused: Number of accepted rows left out because of the limit.
     """
 
     samples: tuple[Sample, ...]
     examples: tuple[Sample, ...]
     rows: tuple[SquadRow, ...]
     reserved: int
+    unused: int
 
 
 class Contexts:
@@ -160,6 +162,7 @@ def choose(rows: tuple[SquadRow, ...], spec: TaskSpec, naming: Naming, settings:
         examples=tuple(examples),
         rows=tuple(rows[index] for index in sorted(used)),
         reserved=len(rows) - len(eligible),
+        unused=len(eligible) - len(evaluated),
     )
 
 

@@ -11,27 +11,28 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tasks.base import TaskData, TaskSpec
-from tasks.fields import RowRefused, field, of_kind, text_field, whole_row
+from tasks.fields import RowRefused, field, of_kind, ordinal, text_field, whole_row
 from tasks.finish import only_options
 from tasks.neighbours import Naming
-from tasks.sources import RawRow, find_file, local_folder, read_json_lines
+from tasks.rows import Home, RawRow
+from tasks.sources import FROM, open_home
 from tasks.squad import SquadForm
 from tasks.squad_files import squad_data
 from tasks.strict_json import Fault
 
 DATASET, LICENSE = "nq-open-oracle", "CC-BY-SA-3.0"
-FILE = "nq-oracle/nq-open-oracle.jsonl.gz"
+HOME = Home(file="nq-oracle/nq-open-oracle.jsonl.gz")
 
 
 def nq_oracle(spec: TaskSpec) -> TaskData:
-    """Load NQ-Open with gold documents from its file.
+    """Load NQ-Open with gold documents.
 
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, "example_chars", "neighbours")
-    found = read_json_lines(find_file(spec, local_folder(spec, FILE), (FILE,), FILE))
-    rows = replace(found, rows=tuple(as_squad(raw) for raw in found.rows))
+    only_options(spec, *FROM, "example_chars", "neighbours")
+    found = open_home(spec, HOME)
+    rows = replace(found, rows=(as_squad(raw) for raw in found.rows))
     return squad_data(spec, rows, SquadForm(titled=True), Naming(dataset=DATASET, license=LICENSE))
 
 
@@ -51,7 +52,7 @@ def as_squad(raw: RawRow) -> RawRow:
                 "gold.mismatch", "/answers", f"none of {len(answers)} answers occurs in the document"
             )
         value = {
-            "id": raw.where.replace(" ", "-"),
+            "id": f"line-{ordinal(raw.where) + 1}",
             "title": field(document, "title", str, "/ctxs/0"),
             "context": text,
             "question": text_field(row, "question"),

@@ -16,22 +16,23 @@ from tasks.fields import RowRefused, checked_text, field, text_field
 from tasks.finish import count_option, only_options
 from tasks.listed import Made, load_listed
 from tasks.passages import source
-from tasks.sources import find_file, local_folder, read_json_lines
+from tasks.rows import Home
+from tasks.sources import FROM, open_home
 
 DATASET, LICENSE = "quotesum-dev", "CC-BY-SA-4.0"
-FILE = "quotesum/quotesum_dev.jsonl"
+HOME = Home(file="quotesum/quotesum_dev.jsonl")
 MOST_SOURCES = 8
 _QUOTE = re.compile(r"\[ ([1-8]) (.*?) \]")
 
 
 def quotesum(spec: TaskSpec) -> TaskData:
-    """Load QuoteSum from its file.
+    """Load QuoteSum.
 
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, "example_chars")
-    found = read_json_lines(find_file(spec, local_folder(spec, FILE), (FILE,), FILE))
+    only_options(spec, *FROM, "example_chars")
+    found = open_home(spec, HOME)
     chars = count_option(spec, "example_chars", 2000)
     return load_listed(spec, found, quotesum_row, dataset=DATASET, license=LICENSE, example_chars=chars)
 
@@ -78,7 +79,10 @@ def quotesum_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:
     names = [f"{kind}{number}" for number in numbers for kind in ("title", "source")]
     names += ["unique_id", "question", "summary", "covered_short_answers"]
     return Made(
-        sample=sample, value={name: row[name] for name in names if name in row}, repairs=tuple(repairs)
+        sample=sample,
+        value={name: row[name] for name in names if name in row},
+        exact=len(spans) - len(repairs),
+        repairs=tuple(repairs),
     )
 
 

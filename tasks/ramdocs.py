@@ -22,25 +22,28 @@ from tasks.base import (
     TaskSpec,
     TextRange,
 )
-from tasks.fields import RowRefused, field, of_kind, text_field
+from tasks.fields import RowRefused, field, of_kind, ordinal, text_field
 from tasks.finish import count_option, only_options
 from tasks.listed import Made, load_listed
 from tasks.passages import source
-from tasks.sources import find_file, local_folder, read_json_lines
+from tasks.rows import Home, HubSet
+from tasks.sources import FROM, open_home
 
 DATASET, LICENSE = "ramdocs-test", "MIT"
-FILE = "ramdocs/RAMDocs_test.jsonl"
+HOME = Home(
+    file="ramdocs/RAMDocs_test.jsonl", hub=HubSet(repo="HanNight/RAMDocs", files="RAMDocs_test.jsonl")
+)
 TYPES = ("correct", "misinfo", "noise")
 
 
 def ramdocs(spec: TaskSpec) -> TaskData:
-    """Load RAMDocs from its file.
+    """Load RAMDocs.
 
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, "example_chars")
-    found = read_json_lines(find_file(spec, local_folder(spec, FILE), (FILE,), FILE))
+    only_options(spec, *FROM, "example_chars")
+    found = open_home(spec, HOME)
     chars = count_option(spec, "example_chars", 2000)
     return load_listed(spec, found, ramdocs_row, dataset=DATASET, license=LICENSE, example_chars=chars)
 
@@ -51,7 +54,7 @@ def ramdocs_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:
     Raises:
         RowRefused: It cannot become a sample.
     """
-    row_id = where.replace(" ", "-")
+    row_id = f"line-{ordinal(where) + 1}"
     docs: list[SourceDoc] = []
     found: dict[str, list[TextRange]] = {kind: [] for kind in TYPES}
     repairs: list[str] = []
@@ -89,7 +92,8 @@ def ramdocs_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:
         ),
     )
     value = {name: row[name] for name in ("question", "documents", "gold_answers")}
-    return Made(sample=sample, value=value, repairs=tuple(repairs))
+    exact = len(spans) - repairs.count("caseless")
+    return Made(sample=sample, value=value, exact=exact, repairs=tuple(repairs))
 
 
 def _document(

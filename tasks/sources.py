@@ -1,274 +1,162 @@
-"""Where rows come from: local files and the hub. Nothing else in ``tasks`` reads or downloads.
+"""Where rows come from: the one way in for every form that is not generated.
 
 The rules:
 
-- ``task.data_dir`` set: local files alone, never the network. Not set: the hub alone.
-- A hub revision is a full commit hash (40 hex), checked before anything else happens. Files are
-  asked for at exactly that commit, also from the cache: another commit that happens to be
-  cached is never served in its place.
-- Hub files are Parquet; no remote code is ever run, so a data set that is only a script fails
-  with a named error.
-- Local JSON and JSON Lines go through :mod:`tasks.strict_json`; a fault costs its row.
+- ``task.data_dir`` set: local files alone, never the network. Not set: the hub alone, at exactly
+  ``task.revision`` (:mod:`tasks.hub`).
+- A name that ends in ``.parquet`` or ``.arrow`` is read through ``datasets`` (:mod:`tasks.tables`), also
+  from the hub; JSON (``.json``) and JSON Lines (any other name), packed (``.gz``) or not, by our own strict
+  reader (:mod:`tasks.json_rows`), also from the hub: a library that guesses types passes ``NaN``, changes
+  ids, and fails a whole file for one row.
+- Options of every such task: ``file`` (below ``task.data_dir``, or absolute; a pattern such as
+  ``part/train-*.parquet`` for several), ``hub`` (a repository) and ``hub_files`` (a pattern in it).
 """
 
 from __future__ import annotations
 
-import gzip
-import re
-import tempfile
-import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from capsules.content_id import content_id
 from tasks.base import TaskError, TaskSpec
-from tasks.strict_json import Fault, Unreadable, parse
+from tasks.fields import RowRefused
+from tasks.file_bytes import FileBytes, files_revision
+from tasks.finish import option
+from tasks.hub import hub_files, matching, require_revision
+from tasks.json_rows import array_rows, keyed_items, line_rows
+from tasks.rows import Home, HubSet, RawRow, Rows
+from tasks.strict_json import Unreadable
+from tasks.tables import KINDS, table_rows
 
-_REVISION = re.compile(r"[0-9a-f]{40}")
-_SHARD = re.compile(r"-(\d{5})-of-(\d{5})\.parquet")
+FROM = ("file", "hub", "hub_files")
+
+Unnest = Callable[[Iterator[object]], Iterator[RawRow]]  # articles of nested SQuAD JSON -> rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawRow:
-    """One row as read: where it stands (for people) and its value, faults included."""
-
-    where: str
-    value: object
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
-    """The rows of one set: as read, how they were obtained, and which bytes or commit.
+class Reading:
+    """How the files of a form are read.
 
     Attributes:
-        origin: For people: ``hub``, ``local JSON``, ``local Parquet``.
-        revision: The commit on the hub; for local files ``file:<ContentId of their bytes>``.
+        unnest: Makes rows of the array ``data`` of a JSON file; ``None``: the file is an array of rows.
+        columns: Columns that a table must have; none: the form says what a row lacks.
+        optional: Columns that are read too where a table has them.
     """
 
-    rows: tuple[RawRow, ...]
-    origin: str
-    revision: str
+    unnest: Unnest | None = None
+    columns: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubSet:
-    """A data set on the hub: repository, configuration and split."""
-
-    repo: str
-    config: str
-    split: str
+PLAIN = Reading()
+NO_FILE = "task.options.file, a file of rows (docs/own-data.md, docs/tasks.md),"
 
 
-def require_revision(revision: str | None, dataset: str) -> str:
-    """Return a revision that is a full commit hash.
+def open_home(spec: TaskSpec, home: Home, how: Reading = PLAIN) -> Rows:
+    """Open the rows of a data set, from the place that the spec says.
 
     Raises:
-        TaskError: It is anything else (a branch, a tag, a short hash, nothing).
+        TaskError: There is no such place, or nothing in it; while reading: see the readers.
     """
-    if revision is None or not _REVISION.fullmatch(revision):
-        found = "none" if revision is None else repr(revision)
+    file = option(spec, "file", "") or home.file
+    if file and Path(file).is_absolute():
+        return open_files(spec.name, Path(file).parent, (Path(file).name,), how)
+    if spec.data_dir:
+        if not file:
+            raise TaskError(
+                f"task {spec.name}: expected {NO_FILE} absolute or below task.data_dir; found none"
+            )
+        return open_files(spec.name, data_folder(spec, file), (file,), how)
+    return open_hub(spec, home, how)
+
+
+def open_hub(spec: TaskSpec, home: Home, how: Reading) -> Rows:
+    """Open the rows of a data set on the hub.
+
+    Raises:
+        TaskError: No repository is known or named, or see :mod:`tasks.hub`.
+    """
+    known = home.hub or HubSet(repo="", files="")
+    hub = HubSet(
+        repo=option(spec, "hub", "") or known.repo, files=option(spec, "hub_files", "") or known.files
+    )
+    if not hub.repo or not hub.files:
         raise TaskError(
-            f"task.revision of {dataset}: expected a full commit hash (40 hex digits), found {found}; "
-            "a branch or tag may change between runs"
+            f"task {spec.name}: expected {home.file or NO_FILE} in the folder of local data, "
+            "and no folder is set; set CAPSULE_DATA (or task.data_dir) to the folder that holds it, or name "
+            "a copy on the hub: task.options.hub=ORG/NAME task.options.hub_files=PATTERN "
+            "task.revision=<40 hex>"
         )
-    return revision
+    commit = require_revision(spec.revision, hub.repo)
+    return opened(hub_files(hub, commit), how, origin="hub", revision=lambda: commit)
 
 
-def data_folder(spec: TaskSpec, expected: str) -> Path | None:
-    """Return the folder of local data, or ``None`` when none is set.
-
-    Args:
-        spec: The task.
-        expected: What should lie in the folder, for the message.
-
-    Raises:
-        TaskError: The folder is set and does not exist.
-    """
-    if not spec.data_dir:
-        return None
-    folder = Path(spec.data_dir)
-    if not folder.is_dir():
-        raise TaskError(_missing(spec.name, folder, "no such folder", expected))
-    return folder
-
-
-def local_folder(spec: TaskSpec, expected: str) -> Path:
-    """Return the folder of local data of a task that has no other way in.
-
-    Raises:
-        TaskError: No folder is set, or it does not exist.
-    """
-    folder = data_folder(spec, expected)
-    if folder is None:
-        raise TaskError(
-            f"task {spec.name}: expected {expected} in the folder of local data, and no folder is set; "
-            "set CAPSULE_DATA (or task.data_dir) to the folder that holds it"
-        )
-    return folder
-
-
-def find_file(spec: TaskSpec, folder: Path, names: tuple[str, ...], expected: str) -> Path:
-    """Return the first file of these names (relative to the folder) that exists.
+def open_files(task: str, folder: Path, names: tuple[str, ...], how: Reading) -> Rows:
+    """Open the local files of the first of these names (or patterns) that exists.
 
     Raises:
         TaskError: None exists.
     """
     for name in names:
-        path = folder / name
-        if path.is_file():
-            return path
-    raise TaskError(_missing(spec.name, folder, "no such file", expected))
+        paths = matching(folder, name)
+        if paths:
+            return opened(paths, how)
+    what = f"no such file: expected {' or '.join(str(folder / name) for name in names)}"
+    raise TaskError(f"task {task}: {what}; set CAPSULE_DATA (or task.data_dir) to the folder that holds it")
 
 
-def _missing(task: str, folder: Path, what: str, expected: str) -> str:
-    return (
-        f"task {task}: {what}: expected {expected} in {folder}; set CAPSULE_DATA (or task.data_dir) "
-        "to the folder that holds it"
-    )
+def data_folder(spec: TaskSpec, expected: str) -> Path:
+    """Return the folder of local data.
 
-
-def read_bytes(path: Path) -> bytes:
-    """Read a whole file; ``.gz`` is unpacked.
+    Args:
+        spec: The task; its ``data_dir`` is set.
+        expected: What should lie in the folder, for the message.
 
     Raises:
-        TaskError: It cannot be read.
+        TaskError: The folder does not exist.
     """
-    try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if path.suffix == ".gz" else data
-    except (OSError, EOFError, zlib.error) as error:
-        raise TaskError(f"{path}: cannot be read: {error}") from error
-
-
-def read_json(path: Path, *, floats: bool = False) -> tuple[object, str]:
-    """Read one JSON file; faults stand in their places.
-
-    Returns:
-        The value, and the ContentId of the file.
-
-    Raises:
-        TaskError: The file cannot be read or is not JSON.
-    """
-    data = read_bytes(path)
-    try:
-        return parse(data, floats=floats), content_id(data)
-    except Unreadable as error:
-        raise TaskError(f"{path}: {error.code}: {error}") from error
-
-
-def read_json_list(path: Path, *, floats: bool = False) -> Rows:
-    """Read a JSON file that is one array of rows.
-
-    Raises:
-        TaskError: The file cannot be read or is no array.
-    """
-    value, file_id = read_json(path, floats=floats)
-    if not isinstance(value, list):
-        raise TaskError(f"{path}: expected an array of rows, found {type(value).__name__}")
-    rows = tuple(RawRow(where=f"row {number}", value=row) for number, row in enumerate(value))
-    return Rows(rows=rows, origin="local JSON", revision=f"file:{file_id}")
-
-
-def read_json_lines(path: Path, *, floats: bool = False) -> Rows:
-    """Read a file of one JSON value a line; a line that is not JSON becomes a fault.
-
-    Lines end with LF or CR LF; lines of white space alone hold no row. The revision is that of the
-    unpacked file.
-
-    Raises:
-        TaskError: The file cannot be read.
-    """
-    data = read_bytes(path)
-    rows = tuple(_lines(data, floats))
-    return Rows(rows=rows, origin="local JSON Lines", revision=f"file:{content_id(data)}")
-
-
-def _lines(data: bytes, floats: bool) -> Iterator[RawRow]:
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            value = parse(line, floats=floats)
-        except Unreadable as error:
-            value = Fault(code=error.code, reason=str(error))
-        yield RawRow(where=f"line {number}", value=value)
-
-
-def find_parquet(folder: Path, hub: HubSet) -> tuple[Path, ...]:
-    """Return the Parquet files of a split, in the layout of the hub, in shard order.
-
-    Raises:
-        TaskError: Shards are missing.
-    """
-    paths = tuple(sorted((folder / hub.config).glob(f"{hub.split}-*.parquet")))
-    for index, path in enumerate(paths):
-        shard = _SHARD.search(path.name)
-        if shard is not None and (int(shard[1]), int(shard[2])) != (index, len(paths)):
-            raise TaskError(
-                f"{path.parent}: expected {int(shard[2])} shards of {hub.split}, found {len(paths)}"
-            )
-    return paths
-
-
-def hub_parquet(hub: HubSet, revision: str) -> tuple[Path, ...]:
-    """Fetch (or find in the cache) the Parquet files of a split at exactly this commit.
-
-    Raises:
-        TaskError: The revision is no commit hash, the commit can neither be fetched nor is it
-            in the cache, or it has no Parquet files for the split.
-    """
-    commit = require_revision(revision, hub.repo)
-    from huggingface_hub import snapshot_download
-
-    try:
-        folder = snapshot_download(
-            hub.repo,
-            repo_type="dataset",
-            revision=commit,
-            allow_patterns=[f"{hub.config}/{hub.split}-*.parquet"],
-        )
-    except Exception as error:  # the hub's client raises several unrelated families of errors
+    folder = Path(spec.data_dir or "")
+    if not folder.is_dir():
         raise TaskError(
-            f"{hub.repo}: revision {commit} is neither in the local cache nor could it be fetched "
-            f"({type(error).__name__}); set CAPSULE_DATA (or task.data_dir) to a folder with local data"
-        ) from error
-    paths = find_parquet(Path(folder), hub)
-    if not paths:
-        raise TaskError(
-            f"{hub.repo}: no Parquet files {hub.config}/{hub.split}-*.parquet at revision {commit} "
-            "(a data set that is only a script is not run)"
+            f"task {spec.name}: no such folder: expected {expected} in {folder}; set CAPSULE_DATA (or "
+            "task.data_dir) to the folder that holds it"
         )
-    return paths
+    return folder
 
 
-def read_parquet(paths: tuple[Path, ...], columns: tuple[str, ...]) -> tuple[RawRow, ...]:
-    """Read Parquet files through ``datasets`` into plain rows.
+def opened(
+    paths: tuple[Path, ...],
+    how: Reading,
+    *,
+    origin: str | None = None,
+    revision: Callable[[], str] | None = None,
+) -> Rows:
+    """The rows of files, by the kind that their names say."""
+    first = paths[0]
+    kinds = sorted({path.suffix for path in paths})
+    if len(kinds) > 1:
+        raise TaskError(f"{first.parent}: expected files of one kind, found {', '.join(kinds)}")
+    if first.suffix in KINDS:
+        return Rows(
+            rows=table_rows(paths, how.columns, how.optional),
+            origin=origin or f"local {KINDS[first.suffix]}",
+            revision=revision or (lambda: files_revision(paths)),
+        )
+    if len(paths) > 1:
+        raise TaskError(f"{first}: expected one file of JSON, found {len(paths)}")
+    file = FileBytes(first)
+    whole = ".json" in (first.suffix, Path(first.stem).suffix)
+    rows = _document(file, how) if whole else line_rows(file.chunks())
+    kind = "local JSON" if whole else "local JSON Lines"
+    return Rows(rows=rows, origin=origin or kind, revision=revision or file.revision)
 
-    The reader's own cache is a folder that lives as long as the call, so that no earlier file
-    of the same name and time is served.
 
-    Raises:
-        TaskError: A file is not Parquet, or a column is missing.
-    """
-    import datasets
-
+def _document(file: FileBytes, how: Reading) -> Iterator[RawRow]:
     try:
-        with tempfile.TemporaryDirectory(prefix="capsule-parquet-") as cache:
-            table = datasets.Dataset.from_parquet(
-                [str(path) for path in paths], cache_dir=cache, keep_in_memory=True
-            )
-            missing = [name for name in columns if name not in table.column_names]
-            rows = [] if missing else table.select_columns(list(columns)).to_list()
-    except Exception as error:  # pyarrow and datasets raise several unrelated families of errors
-        raise TaskError(f"{paths[0]}: cannot be read as Parquet: {error}") from error
-    if missing:
-        raise TaskError(
-            f"{paths[0]}: expected the columns {', '.join(columns)}; found {', '.join(table.column_names)}"
-        )
-    return tuple(RawRow(where=f"row {number}", value=row) for number, row in enumerate(rows))
-
-
-def files_id(paths: tuple[Path, ...]) -> str:
-    """ContentId of the files' bytes, one after the other."""
-    return content_id(b"".join(read_bytes(path) for path in paths))
+        if how.unnest is None:
+            yield from array_rows(file.chunks())
+        else:
+            yield from how.unnest(keyed_items(file.chunks(), "data"))
+    except (Unreadable, RowRefused) as error:
+        expected = "an array of rows" if how.unnest is None else "SQuAD JSON"
+        raise TaskError(f"{file.path}: expected {expected}: {error.code}: {error}") from error

@@ -21,8 +21,9 @@ from dataclasses import dataclass, replace
 
 from tasks.base import RefusedRow
 from tasks.fields import RowRefused, field, of_kind, optional, text_field, whole_row
+from tasks.judging import judge_all
 from tasks.repair import Answer, document_unit, locate
-from tasks.sources import RawRow
+from tasks.rows import RawRow
 from tasks.strict_json import Fault
 
 
@@ -42,8 +43,13 @@ class SquadForm:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of a row on the hub."""
-        return ("id", *(("title",) if self.titled else ()), "context", "question", "answers")
+        """The columns that a table of this form must have; a title may be missing."""
+        return ("id", "context", "question", "answers")
+
+    @property
+    def optional(self) -> tuple[str, ...]:
+        """The columns that are read too where they are there."""
+        return ("title",) if self.titled else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,23 +74,26 @@ class SquadRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """The rows of a file after judgement."""
+    """The rows of a file after judgement: read = rows + refused.
+
+    Attributes:
+        exact: How many answers are where the data say.
+        repaired: How many were found elsewhere, by class.
+    """
 
     rows: tuple[SquadRow, ...]
     refused: tuple[RefusedRow, ...]
+    read: int
+    exact: int
     repaired: Mapping[str, int]
 
 
-def nested_rows(value: object) -> Iterator[RawRow]:
-    """Flatten SQuAD JSON into raw rows; what has no rows inside becomes a fault.
-
-    Raises:
-        RowRefused: The top level is not of this form.
-    """
-    top = field(of_kind(value, dict, ""), "data", list)
-    for a, article in enumerate(top):
+def nested_rows(articles: Iterable[object]) -> Iterator[RawRow]:
+    """Flatten the articles of SQuAD JSON into raw rows; what has no rows inside becomes a fault."""
+    for a, article in enumerate(articles):
         try:
-            paragraphs = field(of_kind(article, dict, ""), "paragraphs", list)
+            known: dict[str, object] = of_kind(article, dict, "")
+            paragraphs = field(known, "paragraphs", list)
         except RowRefused as error:
             yield _fault(f"data/{a}", article, error)
             continue
@@ -96,8 +105,8 @@ def nested_rows(value: object) -> Iterator[RawRow]:
                 yield _fault(where, paragraph, error)
                 continue
             shared = {key: part for key, part in paragraph.items() if key != "qas"}
-            if "title" in article:
-                shared["title"] = article["title"]
+            if "title" in known:
+                shared["title"] = known["title"]
             for q, question in enumerate(questions):
                 row = {**shared, **question} if isinstance(question, dict) else question
                 yield RawRow(where=f"{where}/qas/{q}", value=row)
@@ -110,34 +119,28 @@ def _fault(where: str, value: object, error: RowRefused) -> RawRow:
 
 def judge(raw_rows: Iterable[RawRow], form: SquadForm) -> Judged:
     """Judge all rows of a file; what is kept and what is refused stays in file order."""
-    parsed: list[tuple[int, str, SquadRow]] = []
-    refused: dict[int, RefusedRow] = {}
-    seen: set[str] = set()
-    for number, raw in enumerate(raw_rows):
-        try:
-            row = squad_row(raw.value, form)
-            if row.row_id in seen:
-                raise RowRefused(
-                    "row.id.duplicate", "/id", f"the id {row.row_id!r} again; the first row stays"
-                )
-        except RowRefused as error:
-            refused[number] = error.as_row(raw.where)
-            continue
-        seen.add(row.row_id)
-        parsed.append((number, raw.where, row))
-    units = _document_units(row for _, _, row in parsed) if form.window else {}
+    verdicts = judge_all(raw_rows, lambda raw: squad_row(raw.value, form), lambda row: row.row_id)
+    units = _document_units(row for _, _, row in verdicts.kept) if form.window else {}
     rows: list[SquadRow] = []
+    mismatched: dict[int, RefusedRow] = {}
     repaired: Counter[str] = Counter()
-    for number, where, row in parsed:
+    exact = 0
+    for number, where, row in verdicts.kept:
         places = locate(row.context, row.answers, units.get(row.context), form.window)
         located = [place for place in places if place is not None]
         if len(located) < len(places):
-            refused[number] = _mismatch(row, places.index(None)).as_row(where)
+            mismatched[number] = _mismatch(row, places.index(None)).as_row(where)
             continue
         repaired.update(place.repair for place in located if place.repair is not None)
+        exact += sum(place.repair is None for place in located)
         rows.append(replace(row, ranges=tuple((place.start, place.end) for place in located)))
-    in_order = tuple(refused[number] for number in sorted(refused))
-    return Judged(rows=tuple(rows), refused=in_order, repaired=dict(sorted(repaired.items())))
+    return Judged(
+        rows=tuple(rows),
+        refused=verdicts.all_refused(mismatched),
+        read=verdicts.read,
+        exact=exact,
+        repaired=dict(sorted(repaired.items())),
+    )
 
 
 def _document_units(rows: Iterable[SquadRow]) -> dict[str, str | None]:

@@ -1,14 +1,13 @@
 """Data sets of the SQuAD form: some by name, and any other that the config names.
 
-By name, from the file as published (below ``task.data_dir``): ``jsquad`` (Japanese), ``cmrc2018``
-(Chinese; five offsets of its trial file count UTF-16 units), ``arcd`` (Arabic), ``covid_qa``
-(English, long; 17 % of its offsets are wrong by -1, +2 or +3). Their ``window`` of repair is 8.
+By name: ``jsquad`` (Japanese), ``cmrc2018`` (Chinese; five offsets of its trial file count UTF-16 units),
+``arcd`` (Arabic), ``covid_qa`` (English, long; 17 % of its offsets are wrong by -1, +2 or +3). Their
+``window`` of repair is 8. The hub's ``covid_qa`` is a later edition with more rows.
 
-Any other is ``squad``, a local file or a repository of the hub. Options: ``file`` (JSON below
-``task.data_dir``) or ``hub``, ``config``, ``split`` (Parquet, at ``task.revision``); ``dataset`` and
-``license`` name it; ``titled``, ``unanswerable`` and ``window`` say what the form allows
-(:class:`tasks.squad.SquadForm`); ``neighbours`` and ``example_chars`` as in
-:mod:`tasks.neighbours`.
+Any other is ``squad``, from a file or from the hub (there SQuAD 1.1, unless another one is named).
+Options: those of :mod:`tasks.sources`; ``dataset`` and ``license`` name it; ``titled``, ``unanswerable``
+and ``window`` say what the form allows (:class:`tasks.squad.SquadForm`); ``neighbours`` and
+``example_chars`` as in :mod:`tasks.neighbours`.
 """
 
 from __future__ import annotations
@@ -18,55 +17,34 @@ from functools import partial
 from pathlib import Path
 
 from tasks.base import TaskData, TaskError, TaskSpec
-from tasks.fields import RowRefused
 from tasks.finish import count_option, finish, only_options, option, rows_digest
 from tasks.neighbours import Naming, Settings, choose
-from tasks.sources import (
-    HubSet,
-    Rows,
-    find_file,
-    hub_parquet,
-    local_folder,
-    read_json,
-    read_parquet,
-    require_revision,
-)
+from tasks.rows import Home, HubSet, Rows
+from tasks.sources import FROM, Reading, open_home
 from tasks.squad import Judged, SquadForm, judge, nested_rows
 
-OPTIONS = (
-    "config",
-    "dataset",
-    "example_chars",
-    "file",
-    "hub",
-    "license",
-    "neighbours",
-    "split",
-    "titled",
-    "unanswerable",
-    "window",
-)
+SQUAD = Home(file="", hub=HubSet(repo="rajpurkar/squad", files="plain_text/validation-*.parquet"))
+OPTIONS = (*FROM, "dataset", "example_chars", "license", "neighbours", "titled", "unanswerable", "window")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """A published data set of this form: where its file lies, its name and licence."""
+    """A published data set of this form: where it lies, its name and licence."""
 
-    file: str
+    home: Home
     dataset: str
     license: str
 
 
 def load_named(spec: TaskSpec, named: Named) -> TaskData:
-    """Load a published data set from its file.
+    """Load a published data set.
 
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, "example_chars", "neighbours", "window")
+    only_options(spec, *FROM, "example_chars", "neighbours", "window")
     form = SquadForm(titled=True, window=count_option(spec, "window", 8))
-    folder = local_folder(spec, named.file)
-    found = read_nested(find_file(spec, folder, (named.file,), named.file))
+    found = open_home(spec, named.home, reading(form))
     return squad_data(spec, found, form, Naming(dataset=named.dataset, license=named.license))
 
 
@@ -82,10 +60,17 @@ def squad(spec: TaskSpec) -> TaskData:
         unanswerable=option(spec, "unanswerable", False),
         window=count_option(spec, "window", 0),
     )
-    dataset = option(spec, "dataset", "squad")
-    found = _read(spec, form)
-    naming = Naming(dataset=dataset, license=option(spec, "license", "unspecified"))
+    file = option(spec, "file", "")
+    if file and not spec.data_dir and not Path(file).is_absolute():  # never another set in its place
+        raise TaskError(f"task {spec.name}: expected CAPSULE_DATA (or task.data_dir), the folder of {file}")
+    found = open_home(spec, SQUAD, reading(form))
+    naming = Naming(dataset=option(spec, "dataset", "squad"), license=option(spec, "license", "unspecified"))
     return squad_data(spec, found, form, naming)
+
+
+def reading(form: SquadForm) -> Reading:
+    """How files of this form are read."""
+    return Reading(unnest=nested_rows, columns=form.columns, optional=form.optional)
 
 
 def squad_data(spec: TaskSpec, found: Rows, form: SquadForm, naming: Naming) -> TaskData:
@@ -114,7 +99,7 @@ def neighbour_data(spec: TaskSpec, found: Rows, judged: Judged, naming: Naming) 
         samples=chosen.samples,
         examples=chosen.examples,
         dataset=naming.dataset,
-        revision=found.revision,
+        revision=found.revision(),
         license=naming.license,
         content_digest=rows_digest([row.value for row in chosen.rows]),
         rows=len(chosen.rows),
@@ -122,52 +107,48 @@ def neighbour_data(spec: TaskSpec, found: Rows, judged: Judged, naming: Naming) 
         refused=judged.refused,
         repaired=judged.repaired,
         reserved=chosen.reserved,
+        read=judged.read,
+        unused=chosen.unused,
+        exact=judged.exact,
     )
     return finish(spec, data)
 
 
-def read_nested(path: Path) -> Rows:
-    """Read a file of nested SQuAD JSON into raw rows.
-
-    Raises:
-        TaskError: It cannot be read, or is not of this form at its top level.
-    """
-    value, file_id = read_json(path)
-    try:
-        return Rows(rows=tuple(nested_rows(value)), origin="local JSON", revision=f"file:{file_id}")
-    except RowRefused as error:
-        raise TaskError(f"{path}: expected SQuAD JSON: {error.where or '/'}: {error}") from error
-
-
-def _read(spec: TaskSpec, form: SquadForm) -> Rows:
-    file, repo = option(spec, "file", ""), option(spec, "hub", "")
-    if bool(file) == bool(repo):
-        raise TaskError(f"task {spec.name}: expected exactly one of task.options.file and task.options.hub")
-    if repo:
-        hub = HubSet(
-            repo=repo, config=option(spec, "config", "plain_text"), split=option(spec, "split", "validation")
-        )
-        revision = require_revision(spec.revision, repo)
-        rows = read_parquet(hub_parquet(hub, revision), form.columns)
-        return Rows(rows=rows, origin="hub", revision=revision)
-    return read_nested(find_file(spec, local_folder(spec, file), (file,), file))
-
-
 arcd = partial(
-    load_named, named=Named(file="squad-multilingual/arcd-test.json", dataset="arcd-test", license="MIT")
+    load_named,
+    named=Named(
+        home=Home(file="squad-multilingual/arcd-test.json"),
+        dataset="arcd-test",
+        license="MIT",
+    ),
 )
 cmrc2018 = partial(
     load_named,
     named=Named(
-        file="squad-multilingual/cmrc2018_trial.json", dataset="cmrc2018-trial", license="CC-BY-SA-4.0"
+        home=Home(
+            file="squad-multilingual/cmrc2018_trial.json",
+            hub=HubSet(repo="hfl/cmrc2018", files="data/test-*.parquet"),
+        ),
+        dataset="cmrc2018-trial",
+        license="CC-BY-SA-4.0",
     ),
 )
 covid_qa = partial(
-    load_named, named=Named(file="covid-qa/200423_covidQA.json", dataset="covid-qa", license="Apache-2.0")
+    load_named,
+    named=Named(
+        home=Home(
+            file="covid-qa/200423_covidQA.json",
+            hub=HubSet(repo="deepset/covid_qa_deepset", files="covid_qa_deepset/train-*.parquet"),
+        ),
+        dataset="covid-qa",
+        license="Apache-2.0",
+    ),
 )
 jsquad = partial(
     load_named,
     named=Named(
-        file="squad-multilingual/jsquad_valid-v1.3.json", dataset="jsquad-valid-1.3", license="CC-BY-SA-4.0"
+        home=Home(file="squad-multilingual/jsquad_valid-v1.3.json"),
+        dataset="jsquad-valid-1.3",
+        license="CC-BY-SA-4.0",
     ),
 )

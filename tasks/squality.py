@@ -8,29 +8,27 @@ name no evidence, so the gold has no spans and no row can be a few-shot example.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from tasks.base import Gold, Sample, SampleInput, TaskData, TaskSpec
 from tasks.fields import field, of_kind, text_field
-from tasks.finish import only_options, option
+from tasks.finish import only_options
 from tasks.listed import Made, load_listed
 from tasks.passages import source
-from tasks.sources import RawRow, find_file, local_folder, read_json_lines
+from tasks.rows import Home, RawRow
+from tasks.sources import FROM, open_home
 
 DATASET, LICENSE = "squality-1.3-dev", "CC-BY-4.0 (stories: Project Gutenberg licence)"
-FILE = "squality/squality_v1-3_txt_dev.jsonl"
+HOME = Home(file="squality/squality_v1-3_txt_dev.jsonl")
 
 
 def squality(spec: TaskSpec) -> TaskData:
-    """Load SQuALITY from its text file; ``file`` names another one (such as the HTML twin).
+    """Load SQuALITY: its text file, or the one that ``file`` names (such as the HTML twin).
 
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, "file")
-    file = option(spec, "file", FILE)
-    found = read_json_lines(find_file(spec, local_folder(spec, file), (file,), file))
-    found = replace(found, rows=tuple(one for raw in found.rows for one in questions(raw)))
+    only_options(spec, *FROM)
+    found = open_home(spec, HOME).split(questions)
     return load_listed(spec, found, squality_row, dataset=DATASET, license=LICENSE, example_chars=0)
 
 

@@ -8,11 +8,12 @@ holds it, and the row that contains it is refused by :func:`first_fault`. The ru
   surrogates, neither as bytes nor as escapes; no noncharacters, for they cannot enter a
   capsule;
 - no duplicate keys: the object that has them is a fault as a whole;
-- no ``NaN`` or ``Infinity``, no integer beyond 2^53-1;
-- floats are faults too, unless the form of the data needs them (``floats=True``); then they
-  come back as decimal strings, so that no float ever reaches a digest.
+- no ``NaN`` or ``Infinity``, no integer beyond 2^53-1, no float: none of the forms has one, and none
+  may reach a digest;
+- a key whose value is null is a missing key, for tables (Parquet, Arrow) know no other way to miss one.
 
-The codes are those of the capsule reader (``json.*``).
+What tables hold keeps the same rules (:func:`first_fault`). The codes are those of the capsule reader
+(``json.*``).
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from math import isfinite
 
 from capsules.characters import refused_character, refused_position
 
@@ -43,13 +46,11 @@ class Unreadable(Exception):
         self.code = code
 
 
-def parse(data: bytes, *, floats: bool = False) -> object:
+def parse(data: bytes) -> object:
     """Read one JSON text.
 
     Args:
         data: The bytes of the text.
-        floats: Whether numbers with a fraction or an exponent are allowed; they are read
-            as decimal strings.
 
     Returns:
         The value; a :class:`Fault` wherever something may not be read.
@@ -60,25 +61,24 @@ def parse(data: bytes, *, floats: bool = False) -> object:
     if data.startswith(b"\xef\xbb\xbf"):
         raise Unreadable("json.bom", "begins with a byte order mark")
     try:
-        text = data.decode("utf-8")
+        return decoder().decode(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise Unreadable("json.utf8.invalid", f"not UTF-8 at byte {error.start}") from error
-
-    def number(literal: str) -> object:
-        return literal if floats else Fault(code="json.number.float", reason=f"float {literal[:40]}")
-
-    try:
-        return json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_constant=lambda name: Fault(code="json.constant", reason=f"the literal {name}"),
-            parse_float=number,
-            parse_int=_integer,
-        )
     except RecursionError as error:
         raise Unreadable("json.depth.exceeded", "nested too deeply") from error
     except json.JSONDecodeError as error:
         raise Unreadable("json.syntax", f"{error.msg} at character {error.pos}") from error
+
+
+@cache
+def decoder() -> json.JSONDecoder:
+    """The decoder of all readers here: a :class:`Fault` wherever something may not be read."""
+    return json.JSONDecoder(
+        object_pairs_hook=_object,
+        parse_constant=lambda name: Fault(code="json.constant", reason=f"the literal {name}"),
+        parse_float=lambda literal: Fault(code="json.number.float", reason=f"float {literal[:40]}"),
+        parse_int=_integer,
+    )
 
 
 def _object(pairs: list[tuple[str, object]]) -> object:
@@ -128,3 +128,20 @@ def _faults(value: object, at: str, depth: int) -> Iterator[tuple[str, Fault]]:
             if fault is not None:
                 yield at, fault
             yield from _faults(part, f"{at}/{str(key).replace('~', '~0').replace('/', '~1')}", depth + 1)
+    elif isinstance(value, float):
+        code = "json.number.float" if isfinite(value) else "json.constant"
+        yield at, Fault(code=code, reason=f"the number {value}")
+    elif isinstance(value, int):  # bool too, which is 0 or 1
+        if abs(value) > MAX_INT:
+            yield at, Fault(code="json.number.range", reason=f"the integer {str(value)[:20]} beyond 2^53-1")
+    elif value is not None:
+        yield at, Fault(code="row.field.type", reason=f"expected JSON data, found {type(value).__name__}")
+
+
+def without_null(value: object) -> object:
+    """The value without the keys whose value is null, at every depth."""
+    if isinstance(value, dict):
+        return {key: without_null(part) for key, part in value.items() if part is not None}
+    if isinstance(value, list):
+        return [without_null(part) for part in value]
+    return value

@@ -9,28 +9,27 @@ not answer for that time, and gives a sample without gold.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from tasks.base import Gold, Sample, SampleInput, SourceDoc, TaskData, TaskSpec, TextRange
 from tasks.fields import RowRefused, checked_text, field, of_kind, text_field
 from tasks.finish import count_option, only_options
 from tasks.listed import Made, load_listed
 from tasks.passages import source
-from tasks.sources import RawRow, find_file, local_folder, read_json_list
+from tasks.rows import Home, RawRow
+from tasks.sources import FROM, open_home
 
 DATASET, LICENSE = "time-sensitive-qa-test", "BSD-3-Clause"
-FILE = "time-sensitive-qa/tsqa_human_annotated_test.first100.json"
+HOME = Home(file="time-sensitive-qa/tsqa_human_annotated_test.first100.json")
 
 
 def timeqa(spec: TaskSpec) -> TaskData:
-    """Load Time-sensitive QA from its file.
+    """Load Time-sensitive QA.
 
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, "example_chars")
-    found = read_json_list(find_file(spec, local_folder(spec, FILE), (FILE,), FILE))
-    found = replace(found, rows=tuple(one for raw in found.rows for one in questions(raw)))
+    only_options(spec, *FROM, "example_chars")
+    found = open_home(spec, HOME).split(questions)
     chars = count_option(spec, "example_chars", 2000)
     return load_listed(spec, found, timeqa_row, dataset=DATASET, license=LICENSE, example_chars=chars)
 
@@ -83,7 +82,7 @@ def timeqa_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:
         gold=Gold(answers=tuple(dict.fromkeys(answers)), spans=tuple(dict.fromkeys(spans))),
     )
     value = {"index": index, "paras": row["paras"], "question": pair[0], "answers": pair[1]}
-    return Made(sample=sample, value=value)
+    return Made(sample=sample, value=value, exact=len(spans))
 
 
 def _paragraph(value: object, number: int, index: str, spec: TaskSpec) -> SourceDoc:

@@ -13,24 +13,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from tasks.base import TaskData, TaskSpec
 from tasks.finish import count_option, finish, only_options, rows_digest
+from tasks.hub import require_revision
 from tasks.neighbours import Chosen, Naming, Settings, choose
-from tasks.sources import (
-    HubSet,
-    Rows,
-    data_folder,
-    files_id,
-    find_file,
-    find_parquet,
-    hub_parquet,
-    read_parquet,
-    require_revision,
-)
+from tasks.rows import Home, HubSet, Rows
+from tasks.sources import data_folder, open_files, open_hub
 from tasks.squad import Judged, SquadForm, judge
-from tasks.squad_files import read_nested
+from tasks.squad_files import reading
 
 REPO = "google/xquad"
 REVISION = "51adfef1c1287aab1d2d91b5bead9bcfb9c68583"
@@ -48,9 +39,7 @@ def load(spec: TaskSpec, languages: tuple[str, ...]) -> TaskData:
     only_options(spec, "neighbours", "example_chars")
     if spec.revision is not None:
         require_revision(spec.revision, REPO)
-    expected = " and ".join(f"xquad/xquad.{language}.json" for language in languages)
-    folder = data_folder(spec, expected)
-    read = [_read(spec, language, folder) for language in languages]
+    read = [_read(spec, language) for language in languages]
     judged = [judge(part.rows, FORM) for part in read]
     chosen = [
         _choose(spec, language, place, found, len(languages))
@@ -61,7 +50,7 @@ def load(spec: TaskSpec, languages: tuple[str, ...]) -> TaskData:
         samples=tuple(sample for one in chosen for sample in one.samples),
         examples=tuple(sample for one in chosen for sample in one.examples),
         dataset="xquad" if len(languages) > 1 else f"xquad.{languages[0]}",
-        revision=", ".join(dict.fromkeys(part.revision for part in read)),
+        revision=", ".join(dict.fromkeys(part.revision() for part in read)),
         license=LICENSE,
         content_digest=rows_digest(rows),
         rows=len(rows),
@@ -72,6 +61,9 @@ def load(spec: TaskSpec, languages: tuple[str, ...]) -> TaskData:
             for row in found.refused
         ),
         reserved=sum(one.reserved for one in chosen),
+        read=sum(found.read for found in judged),
+        unused=sum(one.unused for one in chosen),
+        exact=sum(found.exact for found in judged),
     )
     return finish(spec, data)
 
@@ -92,19 +84,12 @@ def share(total: int, place: int, parts: int) -> int:
     return total // parts + (place < total % parts)
 
 
-def _read(spec: TaskSpec, language: str, folder: Path | None) -> Rows:
-    hub = HubSet(repo=REPO, config=f"xquad.{language}", split="validation")
-    if folder is None:
-        revision = require_revision(spec.revision, REPO)
-        return Rows(
-            rows=read_parquet(hub_parquet(hub, revision), FORM.columns), origin="hub", revision=revision
-        )
-    parquet = find_parquet(folder, hub)
-    if parquet:
-        rows = read_parquet(parquet, FORM.columns)
-        return Rows(rows=rows, origin="local Parquet", revision=f"file:{files_id(parquet)}")
-    names = (f"xquad/xquad.{language}.json", f"xquad.{language}.json")
-    return read_nested(find_file(spec, folder, names, f"{names[0]} (or {hub.config}/{hub.split}-*.parquet)"))
+def _read(spec: TaskSpec, language: str) -> Rows:
+    hub, how = HubSet(repo=REPO, files=f"xquad.{language}/validation-*.parquet"), reading(FORM)
+    names = (hub.files, f"xquad/xquad.{language}.json", f"xquad.{language}.json")
+    if not spec.data_dir:
+        return open_hub(spec, Home(file=names[1], hub=hub), how)
+    return open_files(spec.name, data_folder(spec, names[1]), names, how)
 
 
 xquad = partial(load, languages=LANGUAGES)

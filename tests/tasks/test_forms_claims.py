@@ -10,7 +10,7 @@ import pytest
 from tasks.base import TaskSpec, TextRange
 from tasks.claims import claim_row, fever_row, same_claims
 from tasks.fields import RowRefused
-from tasks.sources import RawRow
+from tasks.rows import RawRow
 
 Make = Callable[..., TaskSpec]
 Row = dict[str, Any]

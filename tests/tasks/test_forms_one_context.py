@@ -9,7 +9,7 @@ import pytest
 from tasks.clapnq import clapnq_row
 from tasks.fields import RowRefused
 from tasks.nq_oracle import as_squad
-from tasks.sources import RawRow
+from tasks.rows import RawRow
 from tasks.strict_json import Fault
 
 Row = dict[str, Any]

@@ -10,7 +10,7 @@ import pytest
 from tasks.base import TaskSpec
 from tasks.fields import RowRefused
 from tasks.listed import Made
-from tasks.sources import RawRow
+from tasks.rows import RawRow
 from tasks.squality import questions as story_questions
 from tasks.squality import squality_row
 from tasks.strict_json import Fault

@@ -60,9 +60,8 @@ def test_names_of_the_config_reach_the_data(load: Callable[..., TaskData]) -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "exactly one of"),
-        ({"file": "a.json", "hub": "a/b"}, "exactly one of"),
-        ({"hub": "a/b"}, "40 hex"),
+        ({}, "40 hex"),
+        ({"hub": "a/b"}, "a/b on the hub: expected task.revision=<40 hex>"),
         ({"file": "a.json"}, "CAPSULE_DATA"),
         ({"file": "a.json", "window": -1}, "0 or more"),
         ({"file": "a.json", "titled": "yes"}, "expected bool"),

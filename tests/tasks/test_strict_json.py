@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
-from tasks.strict_json import Fault, Unreadable, first_fault, parse
+from tasks.strict_json import Fault, Unreadable, first_fault, parse, without_null
 
 FAULTS = {
     "a duplicate key": (b'{"a": [1, {"k": 1, "k": 1}]}', "/a/1", "json.key.duplicate"),
@@ -53,8 +55,26 @@ def test_the_other_values_are_read_beside_a_fault() -> None:
     assert value == [{"a": 1}, Fault(code="json.constant", reason="the literal NaN"), {"b": "\ufeffx"}]
 
 
-def test_floats_are_decimal_strings_where_the_form_needs_them() -> None:
-    assert parse(b"[0.10, 1e-7, 3]", floats=True) == ["0.10", "1e-7", 3]
+IN_TABLES = {
+    "a float": (0.5, "json.number.float"),
+    "no number": (float("nan"), "json.constant"),
+    "infinity": (float("-inf"), "json.constant"),
+    "an integer beyond 2^53-1": (-(2**53), "json.number.range"),
+    "bytes": (b"x", "row.field.type"),
+    "a date": (date(2026, 1, 1), "row.field.type"),
+    "a lone surrogate": ("\ud800", "json.string.surrogate"),
+}
+
+
+@pytest.mark.parametrize(("value", "code"), IN_TABLES.values(), ids=IN_TABLES)
+def test_what_a_table_holds_keeps_the_same_rules(value: object, code: str) -> None:
+    found = first_fault({"a": [1, True, None, value]})
+    assert found is not None
+    assert (found[0], found[1].code) == ("/a/3", code)
+
+
+def test_a_null_key_is_a_missing_key_at_every_depth() -> None:
+    assert without_null({"a": None, "b": [{"c": None, "d": 0}, None]}) == {"b": [{"d": 0}, None]}
 
 
 def test_a_pair_of_surrogate_escapes_is_one_character() -> None:
