@@ -21,7 +21,7 @@ from bench.build.registry import builder
 from bench.planner import OPERATION, PROVIDER, Prepared, ids_bytes
 from bench.records import BuildRow, SampleRow
 from bench.run_store import DeadEndError, RunError
-from bench.specs import ArmSpec, RunSpec
+from bench.specs import UPPER_BOUNDS, ArmSpec, RunSpec
 from capsules.codec import Sealed, read_stored, seal
 from capsules.content_id import content_id
 from capsules.errors import CapsuleError
@@ -32,7 +32,6 @@ from capsules.tokenizer import Tokenizer
 from capsules.validation import Given, validate
 from tasks.base import Sample, TaskData
 
-UPPER_BOUNDS = ("gold", "oracle")
 AnySealed = Sealed[PromptCapsule] | Sealed[EvidenceCapsule]
 
 

@@ -24,14 +24,19 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from bench.config_checks import ConfigError, check_arm, check_run
+from bench.config_evidence import check_evidence
 from bench.config_schema import ArmConfig, RunConfig, TaskConfig
 from bench.specs import (
     ArmSpec,
     AuthoritySpec,
     BudgetSpec,
+    ClaimsSpec,
     CompressionSpec,
     ContractSpec,
+    ContradictionsSpec,
     EngineSpec,
+    FreshnessSpec,
+    MissingSpec,
     ModelSpec,
     RetrievalSpec,
     RunSpec,
@@ -131,6 +136,8 @@ def config_digest(spec: RunSpec) -> str:
     value = spec_value(spec)
     value["schema_id"] = CONFIG_SCHEMA_ID
     del value["task"]["data_dir"]
+    for arm in value["arms"]:  # stored answers are named by their digest, wherever the file lies
+        del arm["claims"]["answers"]
     if spec.model.kind == "local":
         value["model"]["ref"] = PurePath(spec.model.ref).name
     try:
@@ -181,9 +188,14 @@ def _arm_spec(arm_id: str, arm: ArmConfig) -> ArmSpec:
         contract=_copy(ContractSpec, arm.contract),
         budget=_copy(BudgetSpec, arm.budget),
         authority=authority,
+        claims=_copy(ClaimsSpec, arm.claims),
+        contradictions=_copy(ContradictionsSpec, arm.contradictions),
+        freshness=_copy(FreshnessSpec, arm.freshness),
+        missing=_copy(MissingSpec, arm.missing),
         caches=tuple(arm.caches),
     )
     check_arm(spec)
+    check_evidence(spec)
     return spec
 
 

@@ -32,30 +32,30 @@ def check_arm(arm: ArmSpec) -> None:
     """
     at = f"arms.{arm.arm_id}"
     _match(at + " (the arm's name)", arm.arm_id, _NAME, "lower-case letters, digits, _ and -")
-    _one_of(f"{at}.layout", arm.layout, LAYOUTS)
-    _one_of(f"{at}.contract.name", arm.contract.name, CONTRACTS)
-    _one_of(f"{at}.authority.max_level", arm.authority.max_level, LEVELS)
+    one_of(f"{at}.layout", arm.layout, LAYOUTS)
+    one_of(f"{at}.contract.name", arm.contract.name, CONTRACTS)
+    one_of(f"{at}.authority.max_level", arm.authority.max_level, LEVELS)
     if not arm.caches:
         raise ConfigError(f"{at}.caches is empty: expected some of {', '.join(CACHE_STATES)}")
     for cache in arm.caches:
         if cache == "False":
             raise ConfigError(f'{at}.caches holds a YAML boolean: write "off" in quotes')
-        _one_of(f"{at}.caches", cache, CACHE_STATES)
+        one_of(f"{at}.caches", cache, CACHE_STATES)
     if arm.retention is not None:
-        _one_of(f"{at}.retention", arm.retention, RETENTIONS)
+        one_of(f"{at}.retention", arm.retention, RETENTIONS)
     if len(set(arm.caches)) != len(arm.caches):
         raise ConfigError(f"{at}.caches names a cache state twice: {', '.join(arm.caches)}")
     for key, value in (("not_before", arm.authority.not_before), ("expires_at", arm.authority.expires_at)):
         _match(f"{at}.authority.{key}", value, _TIME, "YYYY-MM-DDTHH:MM:SSZ")
     if arm.authority.not_before >= arm.authority.expires_at:
         raise ConfigError(f"{at}.authority.expires_at must be after not_before ({arm.authority.not_before})")
-    _range(f"{at}.retrieval.k", arm.retrieval.k, 1)
-    _range(f"{at}.selection.k", arm.selection.k, 1)
-    _range(f"{at}.compression.rate_bp", arm.compression.rate_bp, 1, 10_000)
-    _range(f"{at}.contract.max_quotes", arm.contract.max_quotes, 1)
-    _range(f"{at}.contract.min_chars", arm.contract.min_chars, 1)
-    _range(f"{at}.budget.reserved_output", arm.budget.reserved_output, 1)
-    _range(f"{at}.budget.evidence_limit", arm.budget.evidence_limit, 1)
+    in_range(f"{at}.retrieval.k", arm.retrieval.k, 1)
+    in_range(f"{at}.selection.k", arm.selection.k, 1)
+    in_range(f"{at}.compression.rate_bp", arm.compression.rate_bp, 1, 10_000)
+    in_range(f"{at}.contract.max_quotes", arm.contract.max_quotes, 1)
+    in_range(f"{at}.contract.min_chars", arm.contract.min_chars, 1)
+    in_range(f"{at}.budget.reserved_output", arm.budget.reserved_output, 1)
+    in_range(f"{at}.budget.evidence_limit", arm.budget.evidence_limit, 1)
     need = arm.budget.reserved_output + arm.budget.evidence_limit
     if arm.budget.window < need:
         raise ConfigError(
@@ -77,17 +77,17 @@ def check_run(spec: RunSpec) -> None:
     if spec.task.revision is not None:
         _match("task.revision", spec.task.revision, _HEX40, "a full commit hash (40 hex digits)")
     if spec.task.limit is not None:
-        _range("task.limit (or limit)", spec.task.limit, 1)
-    _range("task.examples", spec.task.examples, 0)
+        in_range("task.limit (or limit)", spec.task.limit, 1)
+    in_range("task.examples", spec.task.examples, 0)
     _check_model(spec)
     _check_engine(spec)
     _match("sampling.temperature", spec.sampling.temperature, _DECIMAL, "a decimal number, e.g. 0 or 0.7")
-    _range("sampling.max_tokens", spec.sampling.max_tokens, 1)
-    _range("concurrency", spec.concurrency, 1)
-    _range("latency_samples", spec.latency_samples, 0)
-    _range("latency_max_tokens", spec.latency_max_tokens, 1)
-    _range("floor_samples", spec.floor_samples, 0)
-    _range("bootstrap", spec.bootstrap, 1)
+    in_range("sampling.max_tokens", spec.sampling.max_tokens, 1)
+    in_range("concurrency", spec.concurrency, 1)
+    in_range("latency_samples", spec.latency_samples, 0)
+    in_range("latency_max_tokens", spec.latency_max_tokens, 1)
+    in_range("floor_samples", spec.floor_samples, 0)
+    in_range("bootstrap", spec.bootstrap, 1)
     if spec.tokenizer != "model" and not re.fullmatch(r"(hf|tiktoken):.+", spec.tokenizer):
         raise ConfigError(
             f"tokenizer: expected model, hf:<id or folder> or tiktoken:<encoding>, found {spec.tokenizer!r}"
@@ -96,7 +96,7 @@ def check_run(spec: RunSpec) -> None:
 
 
 def _check_model(spec: RunSpec) -> None:
-    _one_of("model.kind", spec.model.kind, MODEL_KINDS)
+    one_of("model.kind", spec.model.kind, MODEL_KINDS)
     if spec.model.kind == "hub":
         _match("model.revision", spec.model.revision, _HEX40, "a full commit hash (40 hex digits)")
     if spec.model.kind == "pip_gguf":
@@ -104,15 +104,15 @@ def _check_model(spec: RunSpec) -> None:
 
 
 def _check_engine(spec: RunSpec) -> None:
-    _one_of("engine.retention", spec.engine.retention, RETENTIONS)
-    _one_of("engine.device", spec.engine.device, DEVICES)
-    _range("engine.window", spec.engine.window, 1)
-    _range("engine.max_num_seqs", spec.engine.max_num_seqs, 1)
-    _range("engine.kv_space_gib", spec.engine.kv_space_gib, 1)
-    _range("engine.start_timeout_s", spec.engine.start_timeout_s, 1)
-    _range("engine.idle_timeout_s", spec.engine.idle_timeout_s, 1)
+    one_of("engine.retention", spec.engine.retention, RETENTIONS)
+    one_of("engine.device", spec.engine.device, DEVICES)
+    in_range("engine.window", spec.engine.window, 1)
+    in_range("engine.max_num_seqs", spec.engine.max_num_seqs, 1)
+    in_range("engine.kv_space_gib", spec.engine.kv_space_gib, 1)
+    in_range("engine.start_timeout_s", spec.engine.start_timeout_s, 1)
+    in_range("engine.idle_timeout_s", spec.engine.idle_timeout_s, 1)
     if spec.engine.block_size is not None:
-        _range("engine.block_size", spec.engine.block_size, 1)
+        in_range("engine.block_size", spec.engine.block_size, 1)
 
 
 def _check_windows(spec: RunSpec) -> None:
@@ -133,7 +133,8 @@ def _check_windows(spec: RunSpec) -> None:
                 )
 
 
-def _one_of(key: str, value: str, valid: Iterable[str]) -> None:
+def one_of(key: str, value: str, valid: Iterable[str]) -> None:
+    """Refuse a value that is none of the valid ones."""
     if value not in tuple(valid):
         raise ConfigError(f"{key}: expected one of {', '.join(valid)}, found {value!r}")
 
@@ -143,7 +144,8 @@ def _match(key: str, value: str, pattern: re.Pattern[str], expected: str) -> Non
         raise ConfigError(f"{key}: expected {expected}, found {value!r}")
 
 
-def _range(key: str, value: int, low: int, high: int | None = None) -> None:
+def in_range(key: str, value: int, low: int, high: int | None = None) -> None:
+    """Refuse a number below ``low`` or above ``high``."""
     if value < low or (high is not None and value > high):
         limits = f"at least {low}" if high is None else f"{low} to {high}"
         raise ConfigError(f"{key}: expected {limits}, found {value}")

@@ -114,6 +114,43 @@ class AuthorityConfig:
 
 
 @dataclass
+class ClaimsConfig:
+    """What the evidence is said to state; see ``bench.specs.ClaimsSpec``."""
+
+    method: str = "rule"
+    limit: int = 0
+    support_bp: int = 8000
+    answers: str | None = None
+    digest: str | None = None
+
+
+@dataclass
+class ContradictionsConfig:
+    """How contradictions are found and settled; see ``bench.specs.ContradictionsSpec``."""
+
+    policy: str = "show_both"
+    detector: str = "none"
+    similarity_bp: int = 5000
+    tell: bool = False
+
+
+@dataclass
+class FreshnessConfig:
+    """What the age of a source does; see ``bench.specs.FreshnessSpec``."""
+
+    policy: str = "hard"
+    max_age_days: int | None = None
+
+
+@dataclass
+class MissingConfig:
+    """Whether capsules record what was not found; see ``bench.specs.MissingSpec``."""
+
+    record: bool = False
+    answerable_bp: int = 5000
+
+
+@dataclass
 class ArmConfig:
     """Group ``arm``: see ``bench.specs.ArmSpec``."""
 
@@ -125,6 +162,10 @@ class ArmConfig:
     contract: ContractConfig = field(default_factory=ContractConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     authority: AuthorityConfig = field(default_factory=AuthorityConfig)
+    claims: ClaimsConfig = field(default_factory=ClaimsConfig)
+    contradictions: ContradictionsConfig = field(default_factory=ContradictionsConfig)
+    freshness: FreshnessConfig = field(default_factory=FreshnessConfig)
+    missing: MissingConfig = field(default_factory=MissingConfig)
     caches: list[str] = field(default_factory=lambda: ["off", "cold", "primed"])
     retention: str | None = None
 

@@ -19,10 +19,10 @@ from typing import Any
 
 from bench.build.candidates import cut_sources, gather, passages
 from bench.build.chunking import ChunkCache
-from bench.build.narrowing import UPPER_BOUNDS
 from bench.metrics.bootstrap import bootstrap_means
 from bench.retrieval.base import Passage, Query
 from bench.retrieval.registry import retriever
+from bench.specs import UPPER_BOUNDS
 from bench.tokenizers import ByteTokenizer
 from tasks.base import Sample
 

@@ -12,6 +12,7 @@ from tasks.base import TaskSpec
 
 CACHE_STATES = ("off", "cold", "primed")
 LAYOUTS = ("capsule", "naive", "naive_volatile")
+UPPER_BOUNDS = ("gold", "oracle")  # retrievers and selectors that are given gold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,70 @@ class AuthoritySpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimsSpec:
+    """Which statements the evidence capsules make about their spans.
+
+    Attributes:
+        method: ``none``, ``rule`` (sentences of the evidence), ``gold`` (upper bounds only), or ``model``
+            (the stored answers of an earlier model call).
+        limit: By ``rule``, how many sentences beside the required ones may become claims.
+        support_bp: Share of a claim's terms that its spans must hold to support it, in basis points.
+        answers: For ``model``: the file of stored answers.
+        digest: For ``model``: the ContentId of its bytes.
+    """
+
+    method: str = "rule"
+    limit: int = 0
+    support_bp: int = 8000
+    answers: str | None = None
+    digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContradictionsSpec:
+    """How contradictions are found, and what becomes of them.
+
+    Attributes:
+        policy: ``show_both``, ``newest_wins`` or ``drop``.
+        detector: ``none`` (labels of the data alone), ``rule``, ``nli@MODEL`` or ``module:attribute``.
+        similarity_bp: Share of its terms that the shorter sentence of a pair must have in common with the
+            other, or no detector is asked about the pair.
+        tell: Whether the instructions say that sources may disagree.
+    """
+
+    policy: str = "show_both"
+    detector: str = "none"
+    similarity_bp: int = 5000
+    tell: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreshnessSpec:
+    """What the age of a source does.
+
+    Attributes:
+        policy: ``hard`` (expired sources are omitted, an expired capsule is invalid) or ``soft`` (flagged).
+        max_age_days: Days after its ``as_of`` at which a source without an expiry of its own expires.
+    """
+
+    policy: str = "hard"
+    max_age_days: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingSpec:
+    """Whether capsules record what was looked for and not found.
+
+    Attributes:
+        record: Record it.
+        answerable_bp: Answerability score below which the record says that the evidence may not answer.
+    """
+
+    record: bool = False
+    answerable_bp: int = 5000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArmSpec:
     """One arm: every factor but the cache state. ``arm_id`` is its key in the config."""
 
@@ -84,6 +149,10 @@ class ArmSpec:
     authority: AuthoritySpec
     caches: tuple[str, ...]
     retention: str | None = None  # what stays in the prefix cache; None: as engine.retention
+    claims: ClaimsSpec = ClaimsSpec()
+    contradictions: ContradictionsSpec = ContradictionsSpec()
+    freshness: FreshnessSpec = FreshnessSpec()
+    missing: MissingSpec = MissingSpec()
 
     def cell_id(self, cache: str) -> str:
         """The id of this arm in one cache state."""

@@ -4,12 +4,13 @@ Rules that this module owns, in this order:
 
 * ``visibility.denied``: the document is of a foreign project, or above the arm's ``max_level`` (an
   unknown level is above every level). Denied items are counted and summed, never named.
-* Documents of the same bytes are one source, so their items are candidates once; the first of them
-  that is permitted and still valid at the sample's ``as_of`` stands for the source.
-* ``freshness.expired``: no document of the source is valid any more (``expires_at <= as_of``).
+* Documents of the same bytes are one source, so their items are candidates once; the first of them that
+  is permitted and still valid at the sample's ``as_of`` stands for the source.
+* ``freshness.expired``: no document of the source is valid any more (``bench.evidence.age``); under the
+  policy ``soft`` expired items stay.
 * ``quote_policy.not_quotable``: the tokenizer cannot show the item as it is (``render.lossy``).
-* ``duplicate.same_text``: an earlier item has the same text. Items that the user's data requires
-  count as earlier than all others, so a required item is never the one that goes.
+* ``duplicate.same_text``: an earlier item has the same text. Items that the user's data requires count as
+  earlier than all others, so a required item is never the one that goes.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ from dataclasses import dataclass
 
 from bench.build.base import BuildError
 from bench.build.chunking import ChunkCache, ChunkedText
+from bench.evidence.age import is_expired
 from bench.retrieval.base import Passage
+from bench.specs import FreshnessSpec
 from capsules.timestamp import parse_time
 from capsules.tokenizer import Tokenizer
 from capsules.visibility import LEVELS
 from tasks.base import SampleInput, SourceDoc, TextRange
+
+HARD = FreshnessSpec()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +62,7 @@ class Candidates:
         denied: Items that may not be shown.
         dropped: Reason by span_id, for named items that are out before retrieval.
         required: span_ids that the user's data requires.
+        expired: span_ids of sources that are no longer valid, dropped or not.
         texts: Raw text by ContentId, of permitted documents.
     """
 
@@ -64,6 +70,7 @@ class Candidates:
     denied: tuple[Item, ...]
     dropped: dict[str, str]
     required: frozenset[str]
+    expired: frozenset[str]
     texts: dict[str, str]
 
     @property
@@ -111,7 +118,9 @@ def cut_sources(sample: SampleInput, chunking: str, tokenizer: Tokenizer, cache:
     ]
 
 
-def gather(sample: SampleInput, sources: Sequence[Source], max_level: str) -> Candidates:
+def gather(
+    sample: SampleInput, sources: Sequence[Source], max_level: str, freshness: FreshnessSpec = HARD
+) -> Candidates:
     """Sort a sample's items into usable, dropped and denied.
 
     Raises:
@@ -122,11 +131,14 @@ def gather(sample: SampleInput, sources: Sequence[Source], max_level: str) -> Ca
     denied = [i for s in sources if not is_permitted(s.doc, sample.project, max_level) for i in s.items()]
     now = parse_time(sample.as_of)
     standing: dict[str, Source] = {}
-    for source in sorted(permitted, key=lambda s: _expired(s.doc, now)):  # stable: valid ones first
+    valid_first = sorted(permitted, key=lambda s: is_expired(s.doc, freshness, now))  # stable
+    for source in valid_first:
         standing.setdefault(source.cut.source, source)
     chosen = sorted(standing.values(), key=lambda s: s.order)
     named = [item for source in chosen for item in source.items()]
-    dropped = {i.item: "freshness.expired" for i in named if _expired(i.doc, now)}
+    expired = {i.item for i in named if is_expired(i.doc, freshness, now)}
+    hard = freshness.policy == "hard"
+    dropped = {i.item: "freshness.expired" for i in named if hard and i.item in expired}
     dropped |= {i.item: "quote_policy.not_quotable" for i in named if i.lossy and i.item not in dropped}
     required = _required(sample, permitted, named)
     seen: set[str] = set()
@@ -144,6 +156,7 @@ def gather(sample: SampleInput, sources: Sequence[Source], max_level: str) -> Ca
         denied=tuple(denied),
         dropped=dropped,
         required=frozenset(required),
+        expired=frozenset(expired),
         texts={s.cut.source: s.cut.text for s in permitted},
     )
 
@@ -169,10 +182,6 @@ def is_permitted(doc: SourceDoc, project: str, max_level: str) -> bool:
 def items_at(place: TextRange, items: Iterable[Item], doc_source: str | None) -> list[Item]:
     """The items of a document's source that overlap a range of it."""
     return [i for i in items if i.source == doc_source and i.start < place.end and place.start < i.end]
-
-
-def _expired(doc: SourceDoc, now: int) -> bool:
-    return doc.expires_at is not None and parse_time(doc.expires_at) <= now
 
 
 def _required(sample: SampleInput, permitted: Sequence[Source], named: Sequence[Item]) -> set[str]:

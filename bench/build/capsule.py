@@ -27,6 +27,9 @@ from bench.build.examples import Example, fenced, make_example
 from bench.build.narrowing import Narrowed, narrow
 from bench.build.sealing import Kept, seal_evidence, seal_prompt
 from bench.build.templates import instructions
+from bench.evidence.claims import Stated, kept_claims, stated_claims
+from bench.evidence.disputes import REQUIRED_WORDS, shown
+from bench.evidence.missing import missing_evidence
 from capsules import omission_laws
 from capsules.errors import CapsuleError
 from capsules.evidence import EvidenceCapsule
@@ -59,6 +62,7 @@ class _Parts:
     candidates: Candidates
     counted: list[CandidateItem]
     narrowed: Narrowed
+    stated: Stated
     spans: dict[str, ExactSpan]
 
 
@@ -83,11 +87,11 @@ class CapsuleBuilder:
     def _build(self, sample: SampleInput, ctx: BuildContext) -> BuiltPrompt:
         arm, tokenizer = ctx.arm, ctx.tokenizer
         examples = usable_examples(sample, ctx)
-        constraints = prefix_constraints(examples, arm.contract.name)
+        constraints = prefix_constraints(examples, arm.contract.name, arm.contradictions.tell)
         sources = cut_sources(sample, arm.retrieval.chunk, tokenizer, self._cache)
         require_window(sample.question, constraints, ctx)
-        candidates = gather(sample, sources, arm.authority.max_level)
-        narrowed = narrow(sample.question, candidates, sources, arm, ctx.gold)
+        candidates = gather(sample, sources, arm.authority.max_level, arm.freshness)
+        narrowed = narrow(sample, candidates, sources, arm, ctx.gold)
         counted = accounting.candidate_items(candidates.named, candidates.denied, constraints, tokenizer)
         parts = _Parts(
             sample=sample,
@@ -96,6 +100,7 @@ class CapsuleBuilder:
             candidates=candidates,
             counted=counted,
             narrowed=narrowed,
+            stated=stated_claims(sample, sources, arm, ctx.gold),
             spans={
                 i.item: make_span(i.source, candidates.texts[i.source], i.start, i.end, norm_id="quote/1")
                 for i in narrowed.kept
@@ -121,13 +126,15 @@ def usable_examples(sample: SampleInput, ctx: BuildContext) -> list[Example]:
     return [make_example(e, i % 2 == 1, sample.project, level) for i, e in enumerate(ctx.examples)]
 
 
-def prefix_constraints(examples: Sequence[Example], contract: str) -> tuple[Constraint, ...]:
+def prefix_constraints(
+    examples: Sequence[Example], contract: str, tell_disputes: bool = False
+) -> tuple[Constraint, ...]:
     """The stable prefix: instructions, then examples."""
     shown = (
         Constraint(id=f"example-{number}", kind="example", text=fenced(example, contract))
         for number, example in enumerate(examples, 1)
     )
-    return (*instructions(contract), *shown)
+    return (*instructions(contract, tell_disputes), *shown)
 
 
 def require_window(question: str, constraints: tuple[Constraint, ...], ctx: BuildContext) -> None:
@@ -182,7 +189,7 @@ def _fit(parts: _Parts) -> tuple[list[Item], _Draft]:
 def _draft(parts: _Parts, kept: Sequence[Item], dropped: dict[str, str]) -> _Draft:
     sample, arm, tokenizer = parts.sample, parts.ctx.arm, parts.ctx.tokenizer
     required = parts.narrowed.required
-    evidence = seal_evidence(sample, Kept(items=kept, spans=parts.spans, required=required), arm)
+    evidence = seal_evidence(sample, _kept(parts, kept), arm)
     reasons = parts.candidates.dropped | dropped
     gone = accounting.omissions(parts.candidates.named, parts.candidates.denied, reasons)
     totals = accounting.totals(parts.counted)
@@ -191,6 +198,21 @@ def _draft(parts: _Parts, kept: Sequence[Item], dropped: dict[str, str]) -> _Dra
     rendered = render(prompt.record, records, parts.candidates.texts)
     return _Draft(
         prompt=prompt.record, evidence=records, rendered=rendered, tokenized=tokenize(rendered, tokenizer)
+    )
+
+
+def _kept(parts: _Parts, kept: Sequence[Item]) -> Kept:
+    """The kept items with what they state, where they disagree and what they lack."""
+    sample, arm, candidates = parts.sample, parts.ctx.arm, parts.candidates
+    in_sample = sorted(kept, key=lambda i: (i.place, i.start))
+    claims, out = kept_claims(sample.question, parts.stated, in_sample, parts.narrowed.required, arm)
+    return Kept(
+        items=kept,
+        spans=parts.spans,
+        claims=claims,
+        disputes=shown(sample, in_sample, parts.narrowed.found, arm.contradictions.policy),
+        missing=missing_evidence(sample.question, candidates, kept, out, parts.stated.answered, arm.missing),
+        floor=join_levels([LEVELS[0], *(item.doc.level for item in candidates.named)]),
     )
 
 
@@ -220,7 +242,22 @@ def _built(
         sources=candidates.texts,
         project=parts.sample.project,
         level=join_levels(levels or LEVELS[:1]),
-        flags=("render.lossy",) if lossy else (),
+        flags=_flags(candidates, kept, draft, lossy),
         laws=laws,
         compressor_us=narrowed.compressor_us,
+    )
+
+
+def _flags(candidates: Candidates, kept: Sequence[Item], draft: _Draft, lossy: bool) -> tuple[str, ...]:
+    """Codes for whoever reads the build's row: nothing here is an error."""
+    words = {c.resolution for evidence in draft.evidence for c in evidence.contradictions}
+    return tuple(
+        code
+        for code, holds in (
+            ("contradiction.required_kept", not words.isdisjoint(REQUIRED_WORDS.values())),
+            ("evidence.empty", not kept),
+            ("freshness.stale", any(item.item in candidates.expired for item in kept)),
+            ("render.lossy", lossy),
+        )
+        if holds
     )

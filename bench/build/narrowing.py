@@ -1,7 +1,8 @@
 """From the candidates to the items that would be sent if the budget had no end.
 
-Rules that this module owns: retrieval ranks chunks, selection takes some of the ranked ones,
-compression drops whole items of those. What goes at each stage gets the stage's reason. A required
+Rules that this module owns: retrieval ranks chunks, selection takes some of the ranked ones, the
+arm's policy settles contradictions between these (``bench.evidence.disputes``), compression drops
+whole items of what stays. What goes at each stage gets the stage's reason. A required
 item passes every stage: it is what the user's data requires or, where that is silent, the sentence
 of the retriever's first chunk that is most relevant to the question. Gold reaches a retriever or
 selector only where its name says that it is an upper bound.
@@ -17,14 +18,13 @@ from bench.build.base import BuildError
 from bench.build.candidates import Candidates, Item, Source, passages
 from bench.compression.base import CompressionItem
 from bench.compression.registry import compressor
+from bench.evidence.disputes import SUPERSEDED, Found, settle
 from bench.retrieval.base import Query, best_first
 from bench.retrieval.bm25 import bm25_scores
 from bench.retrieval.registry import retriever
 from bench.selection.registry import selector
-from bench.specs import ArmSpec
-from tasks.base import Gold
-
-UPPER_BOUNDS = ("gold", "oracle")
+from bench.specs import UPPER_BOUNDS, ArmSpec
+from tasks.base import Gold, SampleInput
 
 Place = tuple[int, int]
 
@@ -37,6 +37,7 @@ class Narrowed:
         retrieved, selected, kept: Items left after each stage, by position in the sample.
         dropped: Reason by span_id, for items that these stages took out.
         required: span_ids that the budget may not take out.
+        found: Contradictions that the arm's detector found among the selected items.
         rank: Rank of a chunk by its place, 0 for the retriever's first.
         compressor_us: Time of the compressor, 0 for ``none``.
     """
@@ -46,6 +47,7 @@ class Narrowed:
     kept: tuple[Item, ...]
     dropped: dict[str, str]
     required: frozenset[str]
+    found: tuple[Found, ...]
     rank: dict[Place, int]
     compressor_us: int
 
@@ -55,31 +57,35 @@ class Narrowed:
 
 
 def narrow(
-    question: str, candidates: Candidates, sources: Sequence[Source], arm: ArmSpec, gold: Gold | None
+    sample: SampleInput, candidates: Candidates, sources: Sequence[Source], arm: ArmSpec, gold: Gold | None
 ) -> Narrowed:
-    """Run retrieval, selection and compression.
+    """Run retrieval, selection, the settling of contradictions, and compression.
 
     Raises:
         BuildError: A stage answered with indexes that are none, or needs gold and has none.
         RegistryError: A stage's name is unknown.
     """
-    live = candidates.live
+    question, live = sample.question, candidates.live
     ranked, chosen = rank_and_select(question, live, sources, arm, gold)
     required = candidates.required or _best_sentence(question, live, ranked)
     dropped: dict[str, str] = {}
     retrieved = _stay(live, set(ranked), required, dropped, "retrieval.low_rank")
     selected = _stay(retrieved, set(chosen), required, dropped, "selection.not_needed")
+    settled = settle(sample, selected, required, bool(candidates.required), arm.contradictions)
+    dropped |= dict.fromkeys(settled.gone, SUPERSEDED)
+    required = settled.required
     rank = {place: number for number, place in enumerate(ranked)}
-    in_rank = sorted(selected, key=lambda i: (rank.get(i.place, len(rank)), i.place, i.start))
+    in_rank = sorted(settled.items, key=lambda i: (rank.get(i.place, len(rank)), i.place, i.start))
     kept, spent = _compress(question, in_rank, required, arm)
     names = {item.item for item in kept}
-    dropped |= {i.item: "compression.dropped" for i in selected if i.item not in names}
+    dropped |= {i.item: "compression.dropped" for i in settled.items if i.item not in names}
     return Narrowed(
         retrieved=tuple(retrieved),
         selected=tuple(selected),
         kept=tuple(item for item in selected if item.item in names),
         dropped=dropped,
         required=frozenset(required),
+        found=settled.found,
         rank=rank,
         compressor_us=spent,
     )

@@ -8,6 +8,8 @@ from bench.build.base import Builder
 from bench.build.capsule import CapsuleBuilder
 from bench.build.naive import NaiveBuilder
 from bench.compression.registry import compressor
+from bench.evidence.detectors import detector
+from bench.evidence.stored_claims import stored_answers
 from bench.registry import resolve, takes
 from bench.retrieval.registry import retriever
 from bench.selection.registry import selector
@@ -37,3 +39,7 @@ def require_names(arm: ArmSpec) -> None:
     retriever(arm.retrieval.name)
     selector(arm.selection.name)
     compressor(arm.compression.name)
+    if arm.contradictions.detector != "none":
+        detector(arm.contradictions.detector)
+    if arm.claims.answers is not None and arm.claims.digest is not None:
+        stored_answers(arm.claims.answers, arm.claims.digest)

@@ -4,22 +4,29 @@ Rules that this module owns:
 
 * Evidence capsules stand in the order of the levels. Inside, sources stand by id and spans by
   start: never by score, so equal evidence gives equal bytes.
-* The documents of a labelled contradiction whose two sides are kept live in the most restricted
-  capsule that it touches (a label may rise, never fall), where the contradiction can name both.
-* Each required sentence is a claim by rule: its own text, supported by its span.
+* The documents of a contradiction whose two sides are kept, and those of all spans of a claim, live in
+  the most restricted capsule that it touches (a label may rise, never fall), which can name them all.
+* A claim that its own span contradicts is a contradiction too, between the claim and the span.
+* What is missing stands in the most restricted capsule. Where nothing is kept, a capsule without spans
+  holds it, of the join of the levels of what could have been shown.
+* A capsule is as sure as its least sure claim; without a claim it says only that its spans are exact.
 * A capsule expires with the first of its documents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.build.candidates import Item, items_at
+from bench.build.candidates import Item
+from bench.evidence.age import expiry
+from bench.evidence.claims import Claim, check_claim, judged
+from bench.evidence.disputes import Dispute
+from bench.evidence.support import CERTAIN_BP
 from bench.specs import ArmSpec
 from capsules.authority import Authority
 from capsules.budget import TokenBudget
-from capsules.claim import ClaimCandidate, Contradiction
+from capsules.claim import ClaimCandidate, Contradiction, MissingEvidence
 from capsules.codec import Sealed, seal
 from capsules.evidence import SCHEMA_ID as EVIDENCE_SCHEMA
 from capsules.evidence import Confidence, EvidenceCapsule, Freshness, QuotePolicy
@@ -36,7 +43,6 @@ from tasks.base import SampleInput, SourceDoc
 PROTECTED = ("active_object", "authority", "constraints", "output_contract")
 NORM_ID = "quote/1"
 MAX_QUOTE_CHARS = 2000
-CERTAIN_BP = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,23 +52,35 @@ class Kept:
     Attributes:
         items: Kept items.
         spans: The span of each item, by span_id (a larger mapping is fine).
-        required: span_ids that had to be kept.
+        claims: All of whose spans are kept.
+        disputes: Contradictions between kept items.
+        missing: What was looked for and not found.
+        floor: Level of the capsule that holds what is missing, where nothing is kept.
     """
 
     items: Sequence[Item]
     spans: Mapping[str, ExactSpan]
-    required: frozenset[str]
+    claims: Sequence[Claim]
+    disputes: Sequence[Dispute]
+    missing: tuple[MissingEvidence, ...] = ()
+    floor: str = LEVELS[0]
 
 
 def seal_evidence(sample: SampleInput, kept: Kept, arm: ArmSpec) -> list[Sealed[EvidenceCapsule]]:
-    """The evidence capsules, in the order of the levels; none where nothing is kept."""
-    pairs = _contradictions(sample, kept.items)
-    levels = _levels(kept.items, pairs)
+    """The evidence capsules, in the order of the levels; none where nothing is kept and nothing is missing.
+
+    Raises:
+        BuildError: A claim that may not be sealed; see ``bench.evidence.claims``.
+    """
+    levels = _levels(kept)
+    used = [level for level in LEVELS if level in levels.values()]
+    if not used and kept.missing:
+        used = [kept.floor]
     sealed = []
-    for level in LEVELS:
+    for level in used:
         items = [item for item in kept.items if levels[item.source] == level]
-        if items:
-            sealed.append(seal(_evidence(sample, items, kept, level, pairs, arm)))
+        missing = kept.missing if level == used[-1] else ()
+        sealed.append(seal(_evidence(sample, items, kept, level, missing, arm)))
     return sealed
 
 
@@ -119,25 +137,18 @@ def seal_prompt(
     )
 
 
-def _contradictions(sample: SampleInput, items: Sequence[Item]) -> list[tuple[Item, Item, str]]:
-    """The labelled contradictions of which both sides are kept, as pairs of items."""
-    sources = {item.doc.doc_id: item.source for item in items}
-    found: list[tuple[Item, Item, str]] = []
-    for label in sample.contradictions:
-        left = items_at(label.left, items, sources.get(label.left.doc_id))
-        right = items_at(label.right, items, sources.get(label.right.doc_id))
-        if left and right and left[0].item != right[0].item:
-            found.append((left[0], right[0], label.kind))
-    return list(dict.fromkeys(found))
-
-
-def _levels(items: Sequence[Item], pairs: Sequence[tuple[Item, Item, str]]) -> dict[str, str]:
-    """The level of each source, raised where a contradiction reaches a more restricted one."""
-    levels = {item.source: item.doc.level for item in items}
-    for _ in pairs:  # a chain of n contradictions is joined after n rounds at most
-        for left, right, _kind in pairs:
-            level = max(levels[left.source], levels[right.source], key=LEVELS.index)
-            levels[left.source] = levels[right.source] = level
+def _levels(kept: Kept) -> dict[str, str]:
+    """The level of each source, raised where a contradiction or a claim reaches a more restricted one."""
+    levels = {item.source: item.doc.level for item in kept.items}
+    source_of = {item.item: item.source for item in kept.items}
+    links = [({dispute.left.source, dispute.right.source}, LEVELS[0]) for dispute in kept.disputes]
+    links += [({source_of[name] for name in claim.items}, claim.level) for claim in kept.claims]
+    before: dict[str, str] = {}
+    while before != levels:  # levels only rise, so this ends
+        before = dict(levels)
+        for sources, floor in links:
+            level = max((floor, *(levels[source] for source in sources)), key=LEVELS.index)
+            levels.update(dict.fromkeys(sources, level))
     return levels
 
 
@@ -146,40 +157,35 @@ def _evidence(
     items: Sequence[Item],
     kept: Kept,
     level: str,
-    pairs: Sequence[tuple[Item, Item, str]],
+    missing: tuple[MissingEvidence, ...],
     arm: ArmSpec,
 ) -> EvidenceCapsule:
     ordered = sorted(items, key=lambda item: (item.source, item.start))
     docs = {item.source: item.doc for item in ordered}
-    here = {item.item for item in ordered}
-    required = [item for item in ordered if item.item in kept.required]
+    here = {item.item: item.text for item in ordered}
+    claims, conflicts = _claims([c for c in kept.claims if here.keys() >= set(c.items)], here, level, arm)
+    ends = [end for doc in docs.values() if (end := expiry(doc, arm.freshness)) is not None]
     return EvidenceCapsule(
         schema_id=EVIDENCE_SCHEMA,
         capsule_id=capsule_id(sample.project, sample.task, sample.sample_id, f"evidence-{level}"),
         source_refs=tuple(_source_ref(source, doc) for source, doc in docs.items()),
         exact_spans=tuple(kept.spans[item.item] for item in ordered),
-        claim_candidates=tuple(
-            ClaimCandidate(
-                claim_id=f"claim-{number}",
-                text=item.text,
-                span_ids=(item.item,),
-                status="supported",
-                method="rule",
-                confidence_bp=CERTAIN_BP,
-            )
-            for number, item in enumerate(required, 1)
-        ),
-        contradictions=tuple(
-            Contradiction(between=(left.item, right.item), kind=kind, resolution=None)
-            for left, right, kind in pairs
-            if left.item in here
+        claim_candidates=claims,
+        contradictions=(
+            *(
+                Contradiction(between=(d.left.item, d.right.item), kind=d.kind, resolution=d.resolution)
+                for d in kept.disputes
+                if d.left.item in here
+            ),
+            *conflicts,
         ),
         freshness=Freshness(
-            as_of=sample.as_of,
-            expires_at=min((d.expires_at for d in docs.values() if d.expires_at is not None), default=None),
-            policy="hard",
+            as_of=sample.as_of, expires_at=min(ends, default=None), policy=arm.freshness.policy
         ),
-        confidence=Confidence(bp=CERTAIN_BP, method="rule"),
+        confidence=Confidence(
+            bp=min((claim.confidence_bp for claim in claims), default=CERTAIN_BP),
+            method=claims[0].method if claims else "rule",
+        ),
         visibility=Visibility(level=level, project=sample.project),
         quote_policy=QuotePolicy(
             mode="verbatim",
@@ -188,8 +194,32 @@ def _evidence(
             max_chars=max(MAX_QUOTE_CHARS, arm.contract.min_chars),
             unique=False,
         ),
-        missing_evidence=(),
+        missing_evidence=missing,
     )
+
+
+def _claims(
+    claims: Iterable[Claim], texts: Mapping[str, str], level: str, arm: ArmSpec
+) -> tuple[tuple[ClaimCandidate, ...], list[Contradiction]]:
+    """The claims of one capsule, each checked and judged, and what contradicts them."""
+    made: list[ClaimCandidate] = []
+    conflicts: list[Contradiction] = []
+    for number, claim in enumerate(claims, 1):
+        check_claim(claim, level, list(texts))
+        status, confidence_bp, against = judged(claim, [texts[name] for name in claim.items], arm)
+        name = f"claim-{number}"
+        made.append(
+            ClaimCandidate(
+                claim_id=name,
+                text=claim.text,
+                span_ids=claim.items,
+                status=status,
+                method=claim.method,
+                confidence_bp=confidence_bp,
+            )
+        )
+        conflicts += [Contradiction(between=(name, at), kind=kind, resolution=None) for at, kind in against]
+    return tuple(made), conflicts
 
 
 def _source_ref(source: str, doc: SourceDoc) -> SourceRef:

@@ -5,6 +5,8 @@ Rules that this module owns:
 * Instructions are constants, so the stable prefix is byte-identical over a task.
 * They are written for a base model, which continues a pattern rather than obeys: one sentence, no
   mock answer that could be copied (a base model copies it); the examples carry the form.
+* What a prompt says about contradictions is the same whether or not its evidence holds one, so it
+  depends on the arm alone and is as protected as every instruction.
 * An answer stands on one line: generation stops at its end.
 """
 
@@ -27,19 +29,28 @@ _POINTER = (
         text="Answer each question with the number of the passage that holds the answer.",
     ),
 )
+_DISPUTES = (
+    Constraint(
+        id="disputes",
+        kind="verification",
+        text="Sources may contradict each other. Quote the source that the question asks about.",
+    ),
+)
 
 
-def instructions(contract: str) -> tuple[Constraint, ...]:
+def instructions(contract: str, tell_disputes: bool = False) -> tuple[Constraint, ...]:
     """The instructions of an output contract; a constrained one reads like the free one.
+
+    Args:
+        contract: Name of the output contract.
+        tell_disputes: Whether they say that sources may contradict each other.
 
     Raises:
         BuildError: ``contract.unknown``.
     """
     name = contract.removesuffix("_constrained")
-    if name == "quote":
-        return _QUOTE
-    if name == "pointer":
-        return _POINTER
+    if name in ("quote", "pointer"):
+        return (_QUOTE if name == "quote" else _POINTER) + (_DISPUTES if tell_disputes else ())
     raise BuildError(
         "contract.unknown", f"expected quote, pointer or one of them _constrained, found {contract!r}"
     )

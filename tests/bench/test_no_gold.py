@@ -46,7 +46,11 @@ def identities(rows: tuple[BuildRow, ...], arm_id: str) -> list[tuple[object, ..
 @pytest.fixture
 def spec(spec_of: Callable[..., RunSpec]) -> RunSpec:
     """Four samples; every shipped arm and one that is given gold."""
-    base = spec_of("limit=4", "+arm@arms.capsule_extractive=capsule_extractive")
+    base = spec_of(
+        "limit=4",
+        "+arm@arms.capsule_extractive=capsule_extractive",
+        "+arm@arms.capsule_evidence=capsule_evidence",
+    )
     capsule = next(arm for arm in base.arms if arm.arm_id == "capsule")
     bound = dataclasses.replace(capsule, arm_id="bound", retrieval=RetrievalSpec(name="gold"))
     return dataclasses.replace(base, arms=(*base.arms, bound))

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bench.build.base import BuildContext, BuiltPrompt
+from bench.build.base import BuildContext, BuildError, BuiltPrompt
+from bench.build.capsule import CapsuleBuilder
 from bench.specs import (
     ArmSpec,
     AuthoritySpec,
@@ -19,8 +20,13 @@ from bench.specs import (
     SelectionSpec,
 )
 from bench.tokenizers import ByteTokenizer
+from capsules.claim import ClaimCandidate
+from capsules.codec import seal
 from capsules.prompt import PromptCapsule
+from capsules.report import ValidationReport
 from capsules.source import Origin
+from capsules.store import MemoryStore
+from capsules.validation import Given, validate
 from tasks.base import Gold, Sample, SampleInput, SourceDoc, TextRange
 
 
@@ -82,6 +88,16 @@ FISH = "Herring is smoked over alder. The ferry does not carry fish."
 def doc() -> Callable[..., SourceDoc]:
     """Makes a public document of project ``p``."""
     return make_doc
+
+
+@pytest.fixture
+def crossing() -> Callable[..., SourceDoc]:
+    """Makes a document that says in how many minutes the ferry crosses; two of them contradict."""
+
+    def make(minutes: int, as_of: str | None, **more: Any) -> SourceDoc:
+        return make_doc(f"d{minutes}", f"The ferry Alma needs {minutes} minutes.", as_of=as_of, **more)
+
+    return make
 
 
 @pytest.fixture
@@ -172,6 +188,35 @@ class Look:
     @staticmethod
     def evidence_tokens(built: BuiltPrompt) -> int:
         return sum(p.n for p in built.pieces if p.kind in ("item", "header"))
+
+    @staticmethod
+    def claims(built: BuiltPrompt) -> list[ClaimCandidate]:
+        return [claim for evidence in built.evidence for claim in evidence.claim_candidates]
+
+    @staticmethod
+    def missing(built: BuiltPrompt) -> list[tuple[str, str]]:
+        return [(one.stage, one.why) for evidence in built.evidence for one in evidence.missing_evidence]
+
+    @staticmethod
+    def report(built: BuiltPrompt, now: str = "2026-01-01T00:00:00Z") -> ValidationReport:
+        """The validation report of a built prompt, with everything stored."""
+        store = MemoryStore()
+        store.put_many([text.encode() for text in built.sources.values()])
+        store.put_many([seal(evidence).data for evidence in built.evidence])
+        prompt = seal(Look.prompt(built))
+        given = Given(now=now, store=store, project=built.project)
+        return validate(prompt.data, given, expect=prompt.digest)
+
+    @staticmethod
+    def failures(built: BuiltPrompt, now: str = "2026-01-01T00:00:00Z") -> list[str | None]:
+        return [row.code for row in Look.report(built, now).checks if row.result == "fail"]
+
+    @staticmethod
+    def refusal(sample: SampleInput, context: BuildContext) -> str:
+        """The code with which no capsule is built."""
+        with pytest.raises(BuildError) as caught:
+            CapsuleBuilder()(sample, context)
+        return caught.value.code
 
 
 @pytest.fixture

@@ -1,0 +1,43 @@
+"""Detectors by the name used in YAML: ``rule``, ``nli@MODEL``, or ``module:attribute``.
+
+Rules that this module owns: a detector sees pairs of sentences and nothing else, so no label and no gold
+can reach it; it answers every pair, with one of the closed kinds or ``None``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bench.build.base import BuildError
+from bench.evidence.detector import KINDS, Detector, rule_detector
+from bench.registry import resolve, takes
+
+DETECTORS: Mapping[str, Detector] = {"rule": rule_detector}
+
+
+def detector(name: str) -> Detector:
+    """The detector of this name, with its answers checked.
+
+    Raises:
+        RegistryError: There is none, it is no detector, or its model cannot be had.
+    """
+    kind, at, model = name.partition("@")
+    if kind == "nli" and at:
+        from bench.evidence.nli import nli_detector
+
+        return _checked(name, nli_detector(model))
+    return _checked(name, resolve(DETECTORS, name, takes("pairs"), kind="detector of contradictions"))
+
+
+def _checked(name: str, ask: Detector) -> Detector:
+    def detect(pairs: Sequence[tuple[str, str]]) -> list[str | None]:
+        kinds = list(ask(pairs))
+        if len(kinds) != len(pairs) or not all(one is None or one in KINDS for one in kinds):
+            raise BuildError(
+                "stage.indexes",
+                f"detector {name!r}: expected {len(pairs)} answers, each None or one of {', '.join(KINDS)}, "
+                f"found {len(kinds)} others",
+            )
+        return kinds
+
+    return detect
