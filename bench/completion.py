@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from bench.manifest import file_digests, run_facts
@@ -41,7 +42,7 @@ def complete(folder: RunFolder, times: Mapping[str, int], reporter: Reporter) ->
     facts = run_facts(run, counts, {**times, "score_ms": round((scored - began) * 1000)})
     reporter.say("writing the report ...")
     files = {SCORES: scores_bytes(scores), **render_report(run.report_input(facts, scores))}
-    write_files(folder, files)
+    write_files(folder.path, files)
     facts["times_ms"]["report_ms"] = round((time.monotonic() - scored) * 1000)
     write_json(folder.manifest, {**facts, "files": file_digests(folder, files)})
     return run, counts
@@ -84,13 +85,13 @@ def require_manifest(folder: RunFolder) -> dict[str, Any]:
     return read_json(folder.manifest)
 
 
-def write_files(folder: RunFolder, files: Mapping[str, bytes]) -> list[str]:
-    """Write files of a run folder that are not there with these bytes; returns their names."""
+def write_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
+    """Write files of a folder that are not there with these bytes; returns their names."""
     changed = []
     if any(name.split("/", 1)[0] in FOLDERS for name in files):
         _remove_stale(folder, files)
     for name, data in files.items():
-        path = folder.path / name
+        path = folder / name
         path.parent.mkdir(exist_ok=True)
         if not path.is_file() or path.read_bytes() != data:
             write_atomic(path, data)
@@ -105,8 +106,8 @@ def update_manifest(folder: RunFolder, files: Mapping[str, bytes]) -> None:
     write_json(folder.manifest, {**manifest, "files": dict(sorted(digests.items()))})
 
 
-def _remove_stale(folder: RunFolder, files: Mapping[str, bytes]) -> None:
+def _remove_stale(folder: Path, files: Mapping[str, bytes]) -> None:
     for name in FOLDERS:
-        for path in (folder.path / name).glob("*"):
+        for path in (folder / name).glob("*"):
             if path.is_file() and f"{name}/{path.name}" not in files:
                 path.unlink()

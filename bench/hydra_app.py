@@ -18,7 +18,6 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import hydra
 from hydra import compose, initialize_config_module
@@ -34,6 +33,8 @@ from bench.config_checks import ConfigError
 CONFIG_MODULE = "conf"
 CONFIG_NAME = "config"
 VERSION_BASE = "1.3"
+
+Job = Callable[[int, Sequence[str], DictConfig], None]
 
 _RAISE = "HYDRA_FULL_ERROR"  # makes Hydra raise its errors instead of printing them and exiting
 _QUIET = ("hydra/job_logging=none", "hydra/hydra_logging=none", "hydra.output_subdir=null")
@@ -72,11 +73,10 @@ def expand(overrides: Sequence[str]) -> list[str]:
     return expanded
 
 
-def multirun(overrides: Sequence[str], job: Callable[[DictConfig], int]) -> list[int]:
-    """Run ``job`` once a combination of the sweep; returns its exit codes in job order.
+def multirun(overrides: Sequence[str], job: Job) -> None:
+    """Call ``job(number, its overrides, its config)`` once a combination of the sweep.
 
-    The codes come back through files, so that launchers that use other processes work too; a
-    job that left none counts as 2 (could not do it).
+    A launcher may call it in other processes: what it finds out it has to write down.
 
     Raises:
         ConfigError: A combination does not compose (before any job starts).
@@ -87,21 +87,17 @@ def multirun(overrides: Sequence[str], job: Callable[[DictConfig], int]) -> list
         # Options first: argparse takes no overrides after an option that follows others.
         argv = ["--multirun", *expanded, *_QUIET, f"hydra.sweep.dir={_quoted(folder)}"]
         try:
-            _sweep(argv, job, Path(folder))
+            _sweep(argv, job)
         except (HydraException, OmegaConfBaseException) as error:
             with initialize_config_module(config_module=CONFIG_MODULE, version_base=VERSION_BASE):
                 raise ConfigError(_one_line(error, expanded)) from error
-        codes = {int(p.stem): int(p.read_text("utf-8")) for p in Path(folder).glob("*.exit")}
-        jobs = len(list(Path(folder).glob("*.started")))
-    return [codes.get(n, 2) for n in range(jobs)]
 
 
-def _sweep(argv: list[str], job: Callable[[DictConfig], int], folder: Path) -> None:
+def _sweep(argv: list[str], job: Job) -> None:
     def task(cfg: DictConfig) -> None:
         register_schema()
-        number = HydraConfig.get().job.num
-        (folder / f"{number}.started").touch()
-        (folder / f"{number}.exit").write_text(str(job(cfg)), "utf-8")
+        known = HydraConfig.get()
+        job(known.job.num, list(known.overrides.task), cfg)
 
     app = hydra.main(
         config_path=f"pkg://{CONFIG_MODULE}", config_name=CONFIG_NAME, version_base=VERSION_BASE

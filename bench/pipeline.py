@@ -59,8 +59,12 @@ class Outcome:
     @property
     def exit_code(self) -> int:
         """0, or 3 if requests failed or were skipped, or a cell is void."""
-        clean = not self.counts.failed and not self.counts.skipped and not self.void
-        return 0 if clean else 3
+        return 0 if self.clean and not self.counts.skipped else 3
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing is left that sending again could mend."""
+        return not self.counts.failed and not self.void
 
 
 def start_run(

@@ -6,6 +6,7 @@ import argparse
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 RUN_HELP = "a run folder, a run id, or `latest`"
 
@@ -89,6 +90,12 @@ def _recall(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunk", default="paragraph", help="paragraph (default) or document")
 
 
+def _compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("targets", metavar="RUN", nargs="+", help=f"two or more of: {RUN_HELP}")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write page, tables and figures there, too")
+
+
 def _list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("tasks", "arms", "metrics", "experiments"))
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
@@ -108,7 +115,7 @@ COMMANDS: Mapping[str, Command] = {
         arguments=_overrides,
     ),
     "resume": Command(
-        help="continue an unfinished run; requests that failed are sent again",
+        help="continue an unfinished run or sweep; requests that failed are sent again",
         examples="example: capsule-bench resume latest",
         module="resume",
         arguments=_one_run,
@@ -126,10 +133,16 @@ COMMANDS: Mapping[str, Command] = {
         arguments=_one_run,
     ),
     "report": Command(
-        help="write the report of a run again from its stored bytes",
+        help="write the report of a run, or the comparison of a sweep, again from stored bytes",
         examples="example: capsule-bench report latest",
         module="report",
         arguments=_one_run,
+    ),
+    "compare": Command(
+        help="complete runs side by side: settings, cells, and differences paired by sample",
+        examples="example: capsule-bench compare results/quickstart/RUN_A results/quickstart/RUN_B --out cmp",
+        module="compare",
+        arguments=_compare,
     ),
     "show": Command(
         help="show a run, or a capsule with its spans in context and its omissions by reason",

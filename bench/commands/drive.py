@@ -13,7 +13,9 @@ from bench.errors import describe_os_error, is_expected
 from bench.pipeline import Outcome, drive
 from bench.preparation import Prepared
 from bench.progress import Reporter, fail
+from bench.records_io import RowError
 from bench.run_store import DeadEndError, RunFolder
+from bench.stored_run import StoredRun
 
 
 def drive_to_end(folder: RunFolder, prepared: Prepared, reporter: Reporter) -> int:
@@ -57,6 +59,16 @@ def say_end(outcome: Outcome, reporter: Reporter) -> None:
             "report": str(folder.path / "report.html"),
         }
     )
+
+
+def ended(folder: RunFolder, reporter: Reporter) -> Outcome | None:
+    """How a complete run ended, or ``None`` if its rows cannot be read any more."""
+    try:
+        stored = StoredRun(folder)
+    except RowError as error:
+        reporter.say(f"{error}: this run was complete and is no longer")
+        return None
+    return Outcome(folder=folder, counts=stored.counts(), void=stored.void())
 
 
 def guarded(job: Callable[[], int]) -> int:

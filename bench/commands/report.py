@@ -1,19 +1,25 @@
-"""``capsule-bench report``: the report again, from stored bytes alone."""
+"""``capsule-bench report``: the report of a run, or the comparison of a sweep, from stored bytes alone."""
 
 from __future__ import annotations
 
 import argparse
 
 from bench.commands.output import print_json, print_text
+from bench.commands.sweep import gather
 from bench.completion import derive_report, update_manifest, write_files
+from bench.progress import Reporter
 from bench.run_store import find_run
+from bench.sweep_folder import SweepFolder, find_sweep
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Derive the report again and write the files that differ."""
+    sweep = find_sweep(arguments.target, arguments.results)
+    if sweep is not None:
+        return _comparison(sweep, arguments.json)
     folder = find_run(arguments.target, arguments.results)
     files = derive_report(folder)
-    changed = write_files(folder, files)
+    changed = write_files(folder.path, files)
     if changed:
         update_manifest(folder, files)
     if arguments.json:
@@ -21,4 +27,11 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         state = f"{len(changed)} written anew" if changed else "unchanged, byte for byte"
         print_text(f"{folder.path / 'report.html'}: {len(files)} files, {state}")
+    return 0
+
+
+def _comparison(sweep: SweepFolder, as_json: bool) -> int:
+    changed = gather(sweep, Reporter(quiet=as_json))
+    if as_json:
+        print_json({"sweep": str(sweep.path), "changed": changed})
     return 0

@@ -14,7 +14,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = find_run(arguments.target, arguments.results)
     require_manifest(folder)
     files = {SCORES: derive_scores(folder)}
-    changed = write_files(folder, files)
+    changed = write_files(folder.path, files)
     if changed:
         update_manifest(folder, files)
     if arguments.json:

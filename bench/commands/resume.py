@@ -1,35 +1,28 @@
-"""``capsule-bench resume``: continue a run from its own config."""
+"""``capsule-bench resume``: continue a run from its own config, or every unfinished job of a sweep."""
 
 from __future__ import annotations
 
 import argparse
 
-from bench.commands.drive import drive_to_end, say_end
-from bench.pipeline import Outcome, resume_run
+from bench.commands.drive import drive_to_end, ended, say_end
+from bench.commands.sweep import run_sweep
+from bench.pipeline import resume_run
 from bench.progress import Reporter
-from bench.records_io import RowError
-from bench.run_store import RunFolder, find_run
-from bench.stored_run import StoredRun
+from bench.run_store import find_run
+from bench.sweep_folder import find_sweep
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Continue a run; one that is complete and clean is left alone."""
+    """Continue a run or a sweep; what is complete and clean is left alone."""
+    sweep = find_sweep(arguments.target, arguments.results)
+    if sweep is not None:
+        return run_sweep(sweep)
     reporter = Reporter()
     folder = find_run(arguments.target, arguments.results)
     if folder.complete:
-        outcome = _outcome(folder, reporter)
-        if outcome is not None and not outcome.counts.failed and not outcome.void:
+        outcome = ended(folder, reporter)
+        if outcome is not None and outcome.clean:
             reporter.say(f"{folder.path} is complete: nothing to do")
             say_end(outcome, reporter)
             return outcome.exit_code
     return drive_to_end(folder, resume_run(folder, reporter), reporter)
-
-
-def _outcome(folder: RunFolder, reporter: Reporter) -> Outcome | None:
-    """How a complete run ended, or ``None`` if its rows cannot be read any more."""
-    try:
-        stored = StoredRun(folder)
-    except RowError as error:
-        reporter.say(f"{error}: this run was complete and is no longer")
-        return None
-    return Outcome(folder=folder, counts=stored.counts(), void=stored.void())

@@ -7,18 +7,20 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from bench.commands.drive import drive_to_end, guarded
-from bench.hydra_app import compose_config, multirun
+from bench.commands.drive import drive_to_end
+from bench.commands.sweep import run_sweep
+from bench.hydra_app import compose_config
 from bench.pipeline import start_run
 from bench.progress import Reporter
+from bench.provenance import clock_now
+from bench.sweep_folder import create_sweep
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run an experiment."""
-    if not arguments.multirun:
-        return run_one(compose_config(arguments.overrides), arguments.results)
-    codes = multirun(arguments.overrides, lambda cfg: guarded(lambda: run_one(cfg, arguments.results)))
-    return next((code for code in (130, 2, 3, 1) if code in codes), 0)
+    if arguments.multirun:
+        return run_sweep(create_sweep(arguments.results.resolve(), arguments.overrides, clock_now()))
+    return run_one(compose_config(arguments.overrides), arguments.results)
 
 
 def run_one(cfg: DictConfig, results: Path) -> int:

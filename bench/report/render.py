@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bench.report.compose import compose
+from bench.report.document import Document
 from bench.report.inputs import ReportInput
 from bench.report.markdown import to_report_markdown
 from bench.report.page import to_html
@@ -12,10 +13,14 @@ from bench.report.view import RunView
 
 def report_files(report: ReportInput) -> dict[str, bytes]:
     """Every file of the report: path relative to the run folder -> bytes, sorted by path."""
-    document = compose(RunView(report))
+    return document_files(compose(RunView(report)), "report")
+
+
+def document_files(document: Document, name: str) -> dict[str, bytes]:
+    """Every file of a document: ``<name>.md``, ``<name>.html``, ``tables/``, ``figures/``, sorted by path."""
     files = {
-        "report.md": to_report_markdown(document).encode("utf-8"),
-        "report.html": to_html(document).encode("utf-8"),
+        f"{name}.md": to_report_markdown(document).encode("utf-8"),
+        f"{name}.html": to_html(document).encode("utf-8"),
     }
     for table in document.tables:
         files[f"tables/{table.name}.csv"] = to_csv(table).encode("utf-8")

@@ -187,8 +187,9 @@ def test_two_runs_started_in_the_same_second_share_nothing(
     results = [process.communicate(timeout=120) for process in started]
     assert [process.returncode for process in started] == [0, 0], results
     lines = [json.loads(line) for out, _ in results for line in out.splitlines()]
-    assert len(lines) == 3
-    folders = {line["run"] for line in lines}
+    assert len(lines) == 4  # three runs and the sweep
+    assert lines[-1]["exit"] == 0
+    folders = {line["run"] for line in lines[:-1]}
     assert len(folders) == 3
     assert {p.name for p in (tmp_path / "results" / "quickstart").iterdir()} == {
         Path(f).name for f in folders
@@ -205,7 +206,9 @@ def test_a_sweep_whose_jobs_fail_says_so_for_each_and_ends_with_2(
     assert done.returncode == 2
     assert "unknown builder 'nope'" in done.stderr
     assert "unknown builder 'nix'" in done.stderr
-    assert done.stdout == ""
+    value = json.loads(done.stdout)
+    assert [(job["exit"], job["run"]) for job in value["jobs"]] == [(2, None), (2, None)]
+    assert "a comparison needs two" in done.stderr
 
 
 def test_a_sweep_over_something_unknown_starts_no_job(cli: Cli, tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -254,14 +256,29 @@ def test_a_resumed_run_refuses_another_engine(
         drive(folder, prepared, QUIET)
 
 
-def kill_at_random(command: list[str], env: dict[str, str], delay: float) -> int:
-    """Start a driver, kill it with SIGKILL after a while; its exit code."""
+def kill_at_random(command: list[str], env: dict[str, str], delay: float, ready: Callable[[], bool]) -> int:
+    """Start a driver, kill it with SIGKILL a while after it is ``ready``; its exit code."""
     with subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and not ready():
+            time.sleep(0.02)
         try:
             return process.wait(timeout=delay)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
         return process.wait()
+
+
+def locked_by(folder: RunFolder) -> bytes | None:
+    """What the lock says, if there is one."""
+    try:
+        return folder.lock.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def newly_locked(folder: RunFolder, before: bytes | None) -> bool:
+    """Whether another driver than before holds the lock."""
+    return locked_by(folder) not in (None, before)
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(25, marks=pytest.mark.soak)])
@@ -277,10 +294,15 @@ def test_a_driver_killed_at_random_loses_no_finished_request_and_ends_with_the_s
     known: dict[str, str] = {}
     for _ in range(kills):
         if folder is None:
-            kill_at_random([*base, "run", "--results", str(tmp_path), *slow], env, draw.uniform(2.0, 4.5))
+            command = [*base, "run", "--results", str(tmp_path), *slow]
+            kill_at_random(
+                command, env, draw.uniform(0.0, 3.0), lambda: any(tmp_path.glob("*/*/config.yaml"))
+            )
             folder = next((RunFolder(p.parent) for p in tmp_path.glob("*/*/config.yaml")), None)
         else:
-            kill_at_random([*base, "resume", str(folder.path)], env, draw.uniform(2.0, 4.5))
+            taken = locked_by(folder)
+            command = [*base, "resume", str(folder.path)]
+            kill_at_random(command, env, draw.uniform(0.0, 3.0), partial(newly_locked, folder, taken))
         if folder is None or not folder.responses.exists():
             continue
         lines = folder.responses.read_bytes().split(b"\n")[:-1]

@@ -1,0 +1,128 @@
+r"""The folder of a sweep: what was asked for, which run each job became, and how it ended.
+
+    results/sweeps/<sweep id>/
+      sweep.json            the overrides, as given
+      jobs/<n>.json         job n: its overrides and its run folder, written before anything is sent
+      jobs/<n>.exit         its exit code, when it has one
+      comparison.*, tables/, figures/    all complete runs side by side
+
+Rules that this module owns:
+
+* A job is known by its number and its overrides: the same command gives the same jobs. Other overrides under
+  a known number are refused.
+* Files are whole or absent; jobs in other processes (a launcher's workers) write files of their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.run_store import RUN_ID, RunError, RunFolder, read_json, write_atomic, write_json
+from capsules.timestamp import format_time
+
+SWEEP_ID = "sweep/1"
+JOB_ID = "sweep-job/1"
+SWEEPS = "sweeps"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One combination of a sweep that has a run folder."""
+
+    number: int
+    overrides: tuple[str, ...]
+    run: RunFolder
+
+
+class SweepFolder:
+    """A sweep's folder; its runs lie below ``results``."""
+
+    def __init__(self, path: Path, results: Path) -> None:
+        self.path = path
+        self.results = results
+        self._jobs = path / "jobs"
+
+    @property
+    def overrides(self) -> tuple[str, ...]:
+        """What the sweep was asked for."""
+        return tuple(str(word) for word in read_json(self.path / "sweep.json")["overrides"])
+
+    def start(self, number: int) -> None:
+        """Write down that a job was reached, so that one that leaves nothing else is missed."""
+        (self._jobs / f"{number}.exit").unlink(missing_ok=True)
+        write_atomic(self._jobs / f"{number}.started", b"")
+
+    def begin(self, number: int, overrides: Sequence[str], run: RunFolder) -> None:
+        """Write down which run a job became."""
+        where = run.path.resolve().relative_to(self.results.resolve()).as_posix()
+        value = {"schema_id": JOB_ID, "job": number, "overrides": list(overrides), "run": where}
+        write_json(self._jobs / f"{number}.json", value)
+
+    def end(self, number: int, code: int) -> None:
+        """Write down how a job ended."""
+        write_atomic(self._jobs / f"{number}.exit", str(code).encode())
+
+    def numbers(self) -> list[int]:
+        """Numbers of all jobs that were reached."""
+        return sorted({int(p.stem) for p in self._jobs.iterdir() if re.fullmatch(r"\d+\.\w+", p.name)})
+
+    def job(self, number: int) -> Job | None:
+        """A job that has a run folder.
+
+        Raises:
+            RunError: Its file is damaged.
+        """
+        path = self._jobs / f"{number}.json"
+        if not path.is_file():
+            return None
+        value = read_json(path)
+        overrides = tuple(str(word) for word in value["overrides"])
+        return Job(number=number, overrides=overrides, run=RunFolder(self.results / value["run"]))
+
+    def discard_if_unused(self) -> None:
+        """Remove the folder of a sweep of which no job was reached, and what was made for it alone."""
+        if not self.numbers():
+            shutil.rmtree(self.path)
+            for folder in (self.path.parent, self.results):
+                with contextlib.suppress(OSError):  # holds something else
+                    folder.rmdir()
+
+    def code(self, number: int) -> int:
+        """A job's exit code; one that left none could not be done (2)."""
+        path = self._jobs / f"{number}.exit"
+        return int(path.read_text()) if path.is_file() else 2
+
+
+def create_sweep(results: Path, overrides: Sequence[str], now: int) -> SweepFolder:
+    """Make the folder of a new sweep.
+
+    Raises:
+        RunError: It cannot be made.
+    """
+    stamp = format_time(now).replace("-", "").replace(":", "")
+    path = results / SWEEPS / f"{stamp}-{secrets.token_hex(4)}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(exist_ok=False)
+        (path / "jobs").mkdir()
+    except OSError as error:
+        raise RunError(f"cannot make the sweep folder {path}: {error.strerror or error}") from error
+    write_json(path / "sweep.json", {"schema_id": SWEEP_ID, "overrides": list(overrides)})
+    return SweepFolder(path, results)
+
+
+def find_sweep(name: str, results: Path) -> SweepFolder | None:
+    """The sweep that a name stands for, by its folder or its id below ``results``; ``None``: it is none."""
+    path = Path(name)
+    if not path.is_dir() and RUN_ID.fullmatch(name):
+        path = results / SWEEPS / name
+    if not (path / "sweep.json").is_file():
+        return None
+    path = path.resolve()
+    return SweepFolder(path, path.parents[1])
