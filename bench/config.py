@@ -13,7 +13,7 @@ Rules that this module owns:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 from typing import Any, TypeVar
@@ -149,6 +149,18 @@ def config_digest(spec: RunSpec) -> str:
 def spec_value(record: Any) -> dict[str, Any]:
     """A frozen spec as plain JSON data."""
     return {f.name: plain_value(getattr(record, f.name)) for f in fields(record)}
+
+
+def flat(value: object, at: str = "") -> Iterator[tuple[str, object]]:
+    """Settings of plain JSON data by their dotted names; an arm is named by its ``arm_id``."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from flat(inner, f"{at}.{key}" if at else str(key))
+    elif at == "arms" and isinstance(value, list):
+        for arm in value:
+            yield from flat({k: v for k, v in arm.items() if k != "arm_id"}, f"arms.{arm['arm_id']}")
+    else:
+        yield at, value
 
 
 def plain_value(value: Any) -> Any:

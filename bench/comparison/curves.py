@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bench.comparison.members import Member
-from bench.metrics.bootstrap import Interval
 from bench.metrics.names import METRICS
-from bench.report import figure_style as style
-from bench.report import numbers
+from bench.report.curve_figure import Point, curve
+from bench.report.facts import fake_engines
 from bench.report.figure_style import Drawn
 from bench.report.tables_quality import headline_intervals
-from bench.report.visible import visible
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DRAWN = ("exact_citation", "gold_recall_budget")
 RUN_WIDE = ("experiment", "seed")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """The value of one cell in one run."""
-
-    x: int
-    value: float
-    interval: Interval | None
 
 
 def swept_number(varied: Mapping[str, tuple[object, ...]]) -> tuple[str, tuple[int, ...]] | None:
@@ -72,36 +56,11 @@ def lines(members: Sequence[Member], metric: str, values: Sequence[int]) -> dict
 
 
 def _curve(members: Sequence[Member], metric: str, key: str, values: Sequence[int]) -> Drawn | None:
-    found = lines(members, metric, values)
-    if not any(len(points) > 1 for points in found.values()):
-        return None
-    told = "; ".join(
-        f"{arm}: " + ", ".join(f"{p.x:,} {numbers.share(p.value)}" for p in points)
-        for arm, points in found.items()
-    )
-    return style.draw(
+    return curve(
         f"curve_{metric}",
-        f"{metric} over {key}",
-        f"{METRICS[metric].definition} By {key}, with 95 % bootstrap intervals. {told}",
-        lambda: _paint(found, metric, key),
-        stamp="",
+        lines(members, metric, values),
+        metric=metric,
+        definition=METRICS[metric].definition,
+        key=key,
+        stamp="FAKE ENGINE: no model was measured" if any(fake_engines(m.view) for m in members) else "",
     )
-
-
-def _paint(found: Mapping[str, Sequence[Point]], metric: str, key: str) -> Figure:
-    figure, (ax,) = style.blank(2.8)
-    arms = tuple(found)
-    for place, (arm, points) in enumerate(found.items()):
-        colour = style.colour_of(arms, arm)
-        marker = ("o", "s", "D", "^", "v", "P", "X", "*")[place % 8]
-        ax.plot([p.x for p in points], [p.value for p in points], f"{marker}-", color=colour, markersize=4)
-        for p in points:
-            if p.interval is not None:
-                ax.plot([p.x, p.x], [p.interval.low, p.interval.high], color=colour, linewidth=0.8)
-        style.beside(ax, points[-1].x, points[-1].value, visible(arm))
-    ax.set_ylim(-0.02, 1.02)
-    ax.set_ylabel(f"{metric} (headline)")
-    ax.set_xlabel(visible(key))
-    ax.grid(axis="y")
-    style.thousands(ax, 8)
-    return figure

@@ -10,12 +10,12 @@ Rules that this module owns:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bench.completion import require_manifest
-from bench.config import spec_value
+from bench.config import flat, spec_value
 from bench.report.view import RunView
 from bench.run_store import RunError, RunFolder
 from bench.scores_file import read_scores
@@ -63,7 +63,7 @@ def load_member(folder: RunFolder, label: str) -> Member:
         digest=content_id(folder.manifest.read_bytes()),
         manifest=manifest,
         view=view,
-        settings=dict(_flat(spec_value(stored.spec), "")),
+        settings=dict(flat(spec_value(stored.spec))),
     )
 
 
@@ -87,14 +87,3 @@ def different_settings(members: Sequence[Member]) -> dict[str, tuple[object, ...
     keys = sorted({key for member in members for key in member.settings})
     found = {key: tuple(member.settings.get(key) for member in members) for key in keys if key not in SILENT}
     return {key: values for key, values in found.items() if any(value != values[0] for value in values)}
-
-
-def _flat(value: object, at: str) -> Iterator[tuple[str, object]]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _flat(inner, f"{at}.{key}" if at else str(key))
-    elif at == "arms" and isinstance(value, list):
-        for arm in value:
-            yield from _flat({k: v for k, v in arm.items() if k != "arm_id"}, f"arms.{arm['arm_id']}")
-    else:
-        yield at, value

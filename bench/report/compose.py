@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bench.report import pictures
+from bench.report.arm_series import series_curves
 from bench.report.brief import brief_table
 from bench.report.definitions import metrics_table
 from bench.report.document import Block, Commands, Document, Facts, Paragraph, Section
@@ -29,7 +30,7 @@ def compose(view: RunView) -> Document:
         ("health", "What went wrong", (Facts(pairs=tuple(what_went_wrong(view))),)),
         ("brief", "In brief", _brief(view)),
         ("promises", "The promises, one by one", _promises(view)),
-        ("arms", "Arms side by side", _arms(view)),
+        ("arms", "Arms side by side", (*_arms(view), *series_curves(view))),
         ("differences", "Paired differences", _differences(view)),
         ("evidence", "Evidence: what was sent, what was left out", _evidence(view)),
         ("tokens", "Tokens", (pictures.tokens(view), tokens_table(view))),

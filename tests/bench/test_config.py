@@ -15,7 +15,7 @@ from bench.hydra_app import compose_config, expand, options
 from bench.specs import RunSpec
 
 
-@pytest.mark.parametrize("experiment", ["quickstart", "xquad_en", "xquad", "build"])
+@pytest.mark.parametrize("experiment", options("experiment"))
 def test_every_shipped_experiment_composes_and_survives_the_round_trip_through_its_yaml(
     experiment: str,
 ) -> None:
@@ -26,7 +26,9 @@ def test_every_shipped_experiment_composes_and_survives_the_round_trip_through_i
 
 
 def test_all_shipped_experiments_are_known() -> None:
-    assert options("experiment") == ["build", "quickstart", "xquad", "xquad_en"]
+    assert options("experiment") == [
+        "budget_sweep", "build", "prefix_caching", "quickstart", "xquad", "xquad_en",
+    ]  # fmt: skip
 
 
 def test_quickstart_is_what_the_project_promises() -> None:
@@ -67,7 +69,7 @@ def test_the_digest_refuses_a_float_and_names_it(spec_of: Callable[..., RunSpec]
 
 BAD = {
     "unknown task": (["task=nope"], "unknown task 'nope': expected one of "),
-    "unknown experiment": (["experiment=nope"], "unknown experiment 'nope': expected one of build, "),
+    "unknown experiment": (["experiment=nope"], "unknown experiment 'nope': expected one of budget_sweep, "),
     "unknown model": (["model=nope"], "unknown model 'nope': expected one of gemma3_270m, local, qwen2_5"),
     "unknown engine": (["engine=nope"], "unknown engine 'nope': expected one of fake, vllm_cpu, vllm_gpu"),
     "unknown arm": (["+arm@arms.x=nope"], "unknown arm 'nope': expected one of capsule, "),
