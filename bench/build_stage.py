@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from bench.build.base import BuildContext, Builder, BuildError, BuiltPrompt
 from bench.build.registry import builder
+from bench.contracts.forms import lead_of
+from bench.contracts.grammar import GrammarError, grammar_of
 from bench.planner import OPERATION, PROVIDER, Prepared, ids_bytes
 from bench.records import BuildRow, SampleRow
 from bench.run_store import DeadEndError, RunError
@@ -28,6 +30,7 @@ from capsules.errors import CapsuleError
 from capsules.evidence import EvidenceCapsule
 from capsules.prompt import PromptCapsule
 from capsules.store import Store
+from capsules.tokenized import Frame
 from capsules.tokenizer import Tokenizer
 from capsules.validation import Given, validate
 from tasks.base import Sample, TaskData
@@ -53,6 +56,7 @@ class Bench:
     tokenizer: Tokenizer
     store: Store
     now: str
+    frame: Frame | None = None
 
 
 def build_all(bench: Bench, advance: Callable[[int], object]) -> Built:
@@ -114,13 +118,16 @@ def _build(bench: Bench, sample: Sample, arm: ArmSpec, build: Builder) -> tuple[
         tokenizer=bench.tokenizer,
         examples=bench.data.examples,
         gold=sample.gold if upper_bound else None,
+        frame=bench.frame,
     )
     sample_id = sample.input.sample_id
     try:
         built = build(sample.input, context)
+        lead = lead_of(bench.spec.model.instruct)
+        grammar = grammar_of(arm.contract, built.shown, built.sources.__getitem__, lead=lead)
         prompt = seal(built.prompt) if built.prompt is not None else None
         evidence = [seal(capsule) for capsule in built.evidence]
-    except (BuildError, CapsuleError) as error:
+    except (BuildError, CapsuleError, GrammarError) as error:
         return _failed(sample_id, arm.arm_id, error.code, _message(error))
     ids_digest = _store(bench.store, built, [*([prompt] if prompt else []), *evidence])
     if prompt is not None:
@@ -135,6 +142,7 @@ def _build(bench: Bench, sample: Sample, arm: ArmSpec, build: Builder) -> tuple[
         built=built,
         ids_digest=ids_digest,
         prompt_capsule=prompt.digest if prompt else None,
+        grammar=grammar,
     )
     return item, _row(item, built, tuple(one.digest for one in evidence))
 
@@ -227,7 +235,7 @@ def _failed(sample_id: str, arm_id: str, code: str, message: str) -> tuple[Prepa
     return item, row
 
 
-def _message(error: BuildError | CapsuleError) -> str:
+def _message(error: BuildError | CapsuleError | GrammarError) -> str:
     return error.message if isinstance(error, CapsuleError) else str(error)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from bench.contracts.forms import CONTRACTS
 from bench.specs import CACHE_STATES, LAYOUTS, ArmSpec, RunSpec
 from capsules.visibility import LEVELS
 
-CONTRACTS = ("quote", "pointer", "quote_constrained", "pointer_constrained")
 MODEL_KINDS = ("pip_gguf", "hub", "local")
 RETENTIONS = ("none", "default")
 DEVICES = ("cpu", "cuda")

@@ -39,6 +39,7 @@ class ModelConfig:
     revision: str = MISSING
     dtype: str = "bfloat16"
     terms: str = MISSING
+    instruct: bool = False
 
 
 @dataclass

@@ -181,6 +181,7 @@ def _build(folder: RunFolder, prepared: Prepared, reporter: Reporter, clock: Clo
             tokenizer=prepared.tokenizer,
             store=folder.store(),
             now=spec.task.as_of,
+            frame=prepared.frame,
         )
         built = build_all(bench, advance)
     _store_rows(folder, built, data)

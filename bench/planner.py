@@ -9,7 +9,7 @@ Rules that this module owns:
   how much the outputs of one setting differ from their own repeat.
 * One engine start a distinct engine setting: caching off or on, and what a prompt leaves in the cache.
 * Salts are derived, never random: off none; cold one a request; primed one a (project, level).
-* ``request_digest`` fixes what is computed (ids, sampling, salt), ``request_id`` what it is for.
+* ``request_digest`` fixes what is computed (ids, sampling, salt, grammar), ``request_id`` what it is for.
 * What cannot be sent is skipped with a reason, never dropped: planned = done + failed + skipped.
 """
 
@@ -20,6 +20,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.build.base import BuiltPrompt
+from bench.contracts.forms import sampling_for
+from bench.contracts.grammar import grammar_digest
 from bench.records import RequestRow
 from bench.report.inputs import ExpectedCell
 from bench.specs import ArmSpec, RunSpec, SamplingSpec
@@ -48,7 +50,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """One (sample, arm): its prompt and the ids under which it is stored, or why there is none."""
+    """One (sample, arm): its prompt and the ids under which it is stored, or why there is none.
+
+    Attributes:
+        grammar: What the output contract holds the answer to, if it is a constrained one.
+    """
 
     sample_id: str
     arm_id: str
@@ -57,6 +63,7 @@ class Prepared:
     prompt_capsule: str | None
     code: str | None = None
     message: str | None = None
+    grammar: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +103,7 @@ class Planned:
             segments=self.prompt.pieces,
             predicted_cached=predicted,
             predicted_reason=reason,
+            grammar_digest=grammar_digest(self.prepared.grammar),
         )
 
 
@@ -211,21 +219,33 @@ def ids_bytes(ids: Sequence[int]) -> bytes:
     return canonical_bytes(list(ids))
 
 
-def sampling_of(spec: RunSpec, phase: str) -> SamplingSpec:
-    """Sampling of a phase: the latency subset generates few tokens."""
+def sampling_of(spec: RunSpec, phase: str, contract: str) -> SamplingSpec:
+    """Sampling of a phase under a contract: the latency subset generates few tokens."""
+    sampling = sampling_for(contract, spec.sampling)
     if phase == LATENCY:
-        return dataclasses.replace(spec.sampling, max_tokens=spec.latency_max_tokens)
-    return spec.sampling
+        return dataclasses.replace(sampling, max_tokens=spec.latency_max_tokens)
+    return sampling
 
 
-def request_digest(ids_digest: str, sampling: SamplingSpec, salt: str | None) -> str:
-    """Identity of what is computed."""
+def request_digest(
+    ids_digest: str, sampling: SamplingSpec, salt: str | None, grammar: str | None = None
+) -> str:
+    """Identity of what is computed.
+
+    Args:
+        ids_digest: ContentId of the stored token ids.
+        sampling: How tokens are drawn.
+        salt: The cache salt.
+        grammar: ContentId of the grammar; a request without one has no such key.
+    """
     value = {
         "schema_id": "request/1",
         "ids": ids_digest,
         "sampling": {**dataclasses.asdict(sampling), "stop": list(sampling.stop)},
         "salt": salt,
     }
+    if grammar is not None:
+        value["grammar"] = grammar
     return content_id(canonical_bytes(value))
 
 
@@ -253,9 +273,9 @@ def _planned(spec: RunSpec, cell: Cell, item: Prepared, phase: str) -> Planned:
     built = item.built
     if built is None or item.ids_digest is None:
         raise ValueError(f"{item.sample_id}/{item.arm_id}: no prompt to plan")
-    sampling = sampling_of(spec, phase)
+    sampling = sampling_of(spec, phase, cell.arm.contract.name)
     salt = salt_of(cell.cell_id, cell.cache, phase, built.project, built.level, item.sample_id)
-    digest = request_digest(item.ids_digest, sampling, salt)
+    digest = request_digest(item.ids_digest, sampling, salt, grammar_digest(item.grammar))
     return Planned(
         request_id=request_id(cell.cell_id, item.sample_id, phase, digest),
         request_digest=digest,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bench.chat_template import frame_of
 from bench.model_store import ModelFolder
 from bench.names import check_names
 from bench.progress import Reporter
 from bench.run_tokenizer import run_tokenizer
 from bench.specs import RunSpec
+from capsules.tokenized import Frame
 from capsules.tokenizer import Tokenizer
 from tasks.base import TaskData
 from tasks.registry import load_task
@@ -22,6 +24,7 @@ class Prepared:
     data: TaskData
     tokenizer: Tokenizer
     model: ModelFolder | None
+    frame: Frame | None = None
 
 
 def prepare(spec: RunSpec, reporter: Reporter, *, engine: bool = True) -> Prepared:
@@ -42,4 +45,5 @@ def prepare(spec: RunSpec, reporter: Reporter, *, engine: bool = True) -> Prepar
         f"task {spec.task.name}: {len(data.samples)} samples of {data.dataset} ({data.origin}), "
         f"{len(data.examples)} examples, {len(data.refused)} rows refused"
     )
-    return Prepared(spec=spec, data=data, tokenizer=tokenizer, model=model)
+    frame = frame_of(spec.model, tokenizer)
+    return Prepared(spec=spec, data=data, tokenizer=tokenizer, model=model, frame=frame)

@@ -101,4 +101,5 @@ def _response_row(result: EngineResult, attempt: int, output_digest: str | None)
         queue_us=result.queue_us,
         finish_reason=result.finish_reason,
         error=result.error,
+        grammar_us=result.grammar_us,
     )

@@ -25,6 +25,7 @@ class RequestRow:
     segments: tuple[Piece, ...]  # on disk: [{"kind", "n"}]
     predicted_cached: int | None
     predicted_reason: str | None
+    grammar_digest: str | None = None  # of the grammar that the answer was held to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,7 @@ class ResponseRow:
     queue_us: int | None
     finish_reason: str | None
     error: str | None
+    grammar_us: int | None = None  # checking and compiling the grammar; part of ttft_us and e2e_us
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -214,7 +214,13 @@ def _waves(planned: Sequence[Planned], size: int) -> Iterator[list[Planned]]:
 
 
 def _engine_request(p: Planned) -> EngineRequest:
-    return EngineRequest(request_id=p.request_id, ids=p.prompt.ids, salt=p.salt, sampling=p.sampling)
+    return EngineRequest(
+        request_id=p.request_id,
+        ids=p.prompt.ids,
+        salt=p.salt,
+        sampling=p.sampling,
+        grammar=p.prepared.grammar,
+    )
 
 
 def _lost(p: Planned, error: EngineError) -> EngineResult:

@@ -169,6 +169,8 @@ class ModelSpec:
         ref: Import name of the pip package, hub id, or folder.
         revision: 40-hex revision for ``hub``, sha256 of the GGUF for ``pip_gguf``.
         terms: Licence or terms, named before the first download.
+        instruct: Whether prompts are laid out by the model's own chat template, as one user turn. Base
+            models continue a pattern and take none.
     """
 
     name: str
@@ -177,6 +179,7 @@ class ModelSpec:
     revision: str
     dtype: str
     terms: str
+    instruct: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

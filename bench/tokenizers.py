@@ -35,6 +35,7 @@ class HfTokenizer:
     def __init__(self, folder: Path, name: str) -> None:
         from tokenizers import Tokenizer as FastTokenizer  # heavy: only where it is used
 
+        self.folder = folder
         path = folder / "tokenizer.json"
         try:
             data = path.read_bytes()
@@ -58,6 +59,15 @@ class HfTokenizer:
     def encode(self, text: str) -> list[int]:
         """Ids of ``text`` as plain content."""
         ids: list[int] = self._fast.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def encode_control(self, text: str) -> list[int]:
+        """Ids of a template's own text: control tokens are what they say."""
+        self._fast.encode_special_tokens = False
+        try:
+            ids: list[int] = self._fast.encode(text, add_special_tokens=False).ids
+        finally:
+            self._fast.encode_special_tokens = True
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:

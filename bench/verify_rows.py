@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bench.contracts.forms import lead_of
+from bench.contracts.grammar import grammar_digest, grammar_of
 from bench.planner import ids_bytes, request_digest, request_id, salt_of, sampling_of
 from bench.records import BuildRow, RequestRow
 from bench.resume import last_answers
@@ -31,9 +33,19 @@ def _request(run: StoredRun, row: RequestRow, build: BuildRow | None) -> Iterato
         yield f"{row.request_id}: stored ids are not canonical"
     if len(ids) != row.n_prompt or sum(piece.n for piece in row.segments) != len(ids):
         yield f"{row.request_id}: n_prompt {row.n_prompt}, segments and {len(ids)} ids disagree"
-    digest = request_digest(row.ids_digest, sampling_of(run.spec, row.phase), row.salt)
+    contract = next((arm.contract for arm in run.spec.arms if arm.arm_id == row.arm_id), None)
+    if contract is None:
+        yield f"{row.request_id}: no arm {row.arm_id} in the config"
+        return
+    sampling = sampling_of(run.spec, row.phase, contract.name)
+    digest = request_digest(row.ids_digest, sampling, row.salt, row.grammar_digest)
     if digest != row.request_digest:
         yield f"{row.request_id}: expected request_digest {digest}, found {row.request_digest}"
+    grammar = grammar_digest(
+        grammar_of(contract, build.shown, run.text, lead=lead_of(run.spec.model.instruct)) if build else None
+    )
+    if grammar != row.grammar_digest:
+        yield f"{row.request_id}: expected grammar_digest {grammar}, found {row.grammar_digest}"
     if request_id(row.cell_id, row.sample_id, row.phase, row.request_digest) != row.request_id:
         yield f"{row.request_id}: not the id of its cell, sample, phase and digest"
     if build is None or (build.ids_digest, build.prompt_capsule) != (row.ids_digest, row.prompt_capsule):

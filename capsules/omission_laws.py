@@ -6,7 +6,8 @@ are the ids of its rendered segment, encoded by itself; headers are counted apar
 1. ``ids``: candidates = kept + omitted, disjoint.
 2. ``tokens``: the same with item tokens; kept ones are counted on the sent ids.
 3. ``code_points``: per source, kept ranges + omitted ranges = candidate ranges, disjoint.
-4. ``sent_ids``: sent ids = BOS + prefix + headers + kept items + tail, encoded again and compared.
+4. ``sent_ids``: sent ids = BOS + prefix + headers + kept items + tail, encoded again and compared; inside
+   the frame of a chat template, which is compared whole.
 
 Denied candidates (``named=False``) are recorded as a sum without names, so laws 1 and 2 hold them
 by count and law 3 leaves them out. :func:`judge` returns, :func:`check` raises.
@@ -26,7 +27,7 @@ from capsules.omission import Omission
 from capsules.prompt import PromptCapsule
 from capsules.rendering import Rendered, is_rendered
 from capsules.span import ExactSpan
-from capsules.tokenized import TokenizedPrompt
+from capsules.tokenized import Frame, TokenizedPrompt
 
 LAWS = ("ids", "tokens", "code_points", "sent_ids")
 OUTSIDE_POOL = "retrieval.outside_pool"
@@ -74,6 +75,7 @@ class Accounts:
 
     Attributes:
         encode: The tokenizer's ``encode``, for the recount of the sent ids.
+        frame: The chat template's ids, where there is one.
     """
 
     prompt: PromptCapsule
@@ -82,6 +84,7 @@ class Accounts:
     rendered: Rendered
     tokenized: TokenizedPrompt
     encode: Callable[[str], Sequence[int]]
+    frame: Frame | None = None
 
     def spans(self) -> list[ExactSpan]:
         """All kept spans."""
@@ -174,11 +177,18 @@ def _code_points(accounts: Accounts) -> Iterator[LawResult]:
 def _sent_ids(accounts: Accounts) -> Iterator[LawResult]:
     ids, parts = accounts.tokenized.ids, accounts.tokenized.segments
     yield from _equal("sent_ids", "ids in segments", len(ids), sum(part.n for part in parts))
-    bos = sum(part.kind == "bos" for part in parts)
+    frame = accounts.frame or Frame(head=(), tail=())
+    content = [part for part in parts if part.kind not in ("bos", "frame")]
+    around = sum(part.n for part in parts if part.kind == "frame")
+    bos = sum(part.n for part in parts if part.kind == "bos")
     segments = accounts.rendered.segments
-    yield from _equal("sent_ids", "segments", len(segments), len(parts) - bos)
-    at = sum(part.n for part in parts[:bos])
-    for segment, part in zip(segments, parts[bos:], strict=True):
+    yield from _equal("sent_ids", "segments", len(segments), len(content))
+    at = len(frame.head) or bos
+    yield from _equal("sent_ids", "ids of the frame", at - bos + len(frame.tail), around)
+    yield from _equal("sent_ids", "whether the frame leads", True, ids[: len(frame.head)] == frame.head)
+    closes = ids[len(ids) - len(frame.tail) :] == frame.tail
+    yield from _equal("sent_ids", "whether the frame closes", True, closes)
+    for segment, part in zip(segments, content, strict=True):
         yield from _equal("sent_ids", f"kind of the segment at id {at}", segment.kind, part.kind)
         again = tuple(accounts.encode(segment.text))
         yield from _equal("sent_ids", f"ids of the {segment.kind} segment at id {at}", len(again), part.n)

@@ -7,6 +7,8 @@ Rules that this module owns:
 * Exactly one BOS leads the ids where the tokenizer has one; it is asserted after joining.
 * No content may yield a control id: ``render.control_token``, checked on the ids, whatever the
   tokenizer promised.
+* A chat template stands around the content as a *frame* of ids, control ids among them. Only the frame may
+  hold those: content is encoded as plain text, so no evidence can open or close a turn.
 * Where ``decode(encode(text)) != text`` the model cannot see the text as it is: ``lossy``.
 """
 
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from capsules.errors import RenderError
 from capsules.rendering import Rendered, Segment
@@ -21,11 +24,24 @@ from capsules.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What a chat template puts around the one user turn that a prompt is.
+
+    Attributes:
+        head: Ids before the content, the BOS first where the tokenizer has one.
+        tail: Ids after it, up to where the answer begins.
+    """
+
+    head: tuple[int, ...]
+    tail: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenizedSegment:
     """A segment's part of the ids.
 
     Attributes:
-        kind: ``bos`` or the kind of the segment.
+        kind: ``bos``, ``frame``, or the kind of the segment.
         ref: The segment's ref.
         n: Number of ids.
         lossy: Whether decoding the ids gives another text.
@@ -48,34 +64,63 @@ class TokenizedPrompt:
         """Number of ids in segments of these kinds."""
         return sum(segment.n for segment in self.segments if segment.kind in kinds)
 
+    def stable(self) -> tuple[int, ...]:
+        """The ids before the evidence: BOS, the frame's head, the prefix."""
+        leading = takewhile(lambda s: s.kind in ("bos", "frame", "prefix"), self.segments)
+        return self.ids[: sum(segment.n for segment in leading)]
 
-def tokenize(rendered: Rendered, tokenizer: Tokenizer) -> TokenizedPrompt:
-    """Encode a rendered prompt.
+
+def tokenize(rendered: Rendered, tokenizer: Tokenizer, frame: Frame | None = None) -> TokenizedPrompt:
+    """Encode a rendered prompt, inside a frame where there is one.
 
     Raises:
         RenderError: ``render.control_token``, see :func:`assert_plain`.
     """
-    return tokenize_segments(rendered.segments, tokenizer)
+    return tokenize_segments(rendered.segments, tokenizer, frame)
 
 
-def tokenize_segments(segments: Sequence[Segment], tokenizer: Tokenizer) -> TokenizedPrompt:
+def tokenize_segments(
+    segments: Sequence[Segment], tokenizer: Tokenizer, frame: Frame | None = None
+) -> TokenizedPrompt:
     """Encode segments one by one, behind one BOS where the tokenizer has one.
 
     Raises:
         RenderError: ``render.control_token``, see :func:`assert_plain`.
     """
+    bos = () if tokenizer.bos_id is None else (tokenizer.bos_id,)
+    around = frame or Frame(head=bos, tail=())
     ids: list[int] = []
     parts: list[TokenizedSegment] = []
-    if tokenizer.bos_id is not None:
-        ids.append(tokenizer.bos_id)
-        parts.append(TokenizedSegment(kind="bos", ref=None, n=1))
     for segment in segments:
         encoded = tokenizer.encode(segment.text)
         lossy = segment.kind != "header" and tokenizer.decode(encoded) != segment.text
         ids += encoded
         parts.append(TokenizedSegment(kind=segment.kind, ref=segment.ref, n=len(encoded), lossy=lossy))
-    assert_plain(ids, tokenizer)
-    return TokenizedPrompt(ids=tuple(ids), segments=tuple(parts))
+    assert_plain((*bos, *ids), tokenizer)
+    opening = (_around("bos", len(bos)), _around("frame", len(around.head) - len(bos)))
+    closing = _around("frame", len(around.tail))
+    return TokenizedPrompt(
+        ids=framed(ids, tokenizer, frame),
+        segments=(*(part for part in opening if part.n), *parts, *([closing] if closing.n else [])),
+    )
+
+
+def framed(content: Sequence[int], tokenizer: Tokenizer, frame: Frame | None) -> tuple[int, ...]:
+    """The ids to send: BOS and content, or content inside the frame.
+
+    Raises:
+        RenderError: ``render.control_token``: the frame does not hold exactly one BOS, in front.
+    """
+    bos = tokenizer.bos_id
+    if frame is None:
+        return (*(() if bos is None else (bos,)), *content)
+    if bos is not None and (frame.head[:1] != (bos,) or bos in frame.head[1:] or bos in frame.tail):
+        raise RenderError("render.control_token", f"expected BOS {bos} once, as the first id of the frame")
+    return (*frame.head, *content, *frame.tail)
+
+
+def _around(kind: str, n: int) -> TokenizedSegment:
+    return TokenizedSegment(kind=kind, ref=None, n=n)
 
 
 def is_lossy(text: str, tokenizer: Tokenizer) -> bool:

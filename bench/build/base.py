@@ -9,6 +9,7 @@ from bench.specs import ArmSpec
 from capsules.errors import CapsuleError
 from capsules.evidence import EvidenceCapsule
 from capsules.prompt import PromptCapsule
+from capsules.tokenized import Frame
 from capsules.tokenizer import Tokenizer
 from tasks.base import Gold, Sample, SampleInput
 
@@ -22,12 +23,14 @@ class BuildContext:
         tokenizer: Counts and encodes; the target model's.
         examples: Few-shot samples, never evaluated, the same for every sample of the task.
         gold: ``None`` but for the arms ``gold`` and ``oracle`` (upper bounds).
+        frame: The model's chat template as ids around the prompt; ``None`` for a base model.
     """
 
     arm: ArmSpec
     tokenizer: Tokenizer
     examples: tuple[Sample, ...]
     gold: Gold | None = None
+    frame: Frame | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +38,9 @@ class Piece:
     """A consecutive part of the sent ids and what it stands for.
 
     Attributes:
-        kind: ``bos`` · ``prefix`` (stable section) · ``header`` (fences, source headers) ·
-            ``item`` (evidence) · ``tail`` (question, contract) · ``volatile`` (naive_volatile's
-            head) · ``joined`` (a naive prompt, tokenized as one string).
+        kind: ``bos`` · ``frame`` (chat template) · ``prefix`` (stable section) · ``header`` (fences,
+            source headers) · ``item`` (evidence) · ``tail`` (question, contract) · ``volatile``
+            (naive_volatile's head) · ``joined`` (a naive prompt, tokenized as one string).
         n: Number of token ids.
         ref: Constraint id or span_id; ``None`` where there is none.
     """

@@ -37,7 +37,7 @@ from capsules.omission_laws import Accounts, CandidateItem
 from capsules.prompt import Constraint, PromptCapsule
 from capsules.rendering import ANSWER_MARK, QUESTION_MARK, Rendered, render
 from capsules.span import ExactSpan, make_span
-from capsules.tokenized import TokenizedPrompt, tokenize
+from capsules.tokenized import TokenizedPrompt, framed, tokenize
 from capsules.visibility import LEVELS, join_levels
 from tasks.base import SampleInput
 
@@ -87,7 +87,9 @@ class CapsuleBuilder:
     def _build(self, sample: SampleInput, ctx: BuildContext) -> BuiltPrompt:
         arm, tokenizer = ctx.arm, ctx.tokenizer
         examples = usable_examples(sample, ctx)
-        constraints = prefix_constraints(examples, arm.contract.name, arm.contradictions.tell)
+        constraints = prefix_constraints(
+            examples, arm.contract.name, arm.contradictions.tell, instruct=ctx.frame is not None
+        )
         sources = cut_sources(sample, arm.retrieval.chunk, tokenizer, self._cache)
         require_window(sample.question, constraints, ctx)
         candidates = gather(sample, sources, arm.authority.max_level, arm.freshness)
@@ -115,6 +117,7 @@ class CapsuleBuilder:
                 rendered=draft.rendered,
                 tokenized=draft.tokenized,
                 encode=tokenizer.encode,
+                frame=ctx.frame,
             )
         )
         return _built(parts, kept, draft, laws, examples)
@@ -127,14 +130,14 @@ def usable_examples(sample: SampleInput, ctx: BuildContext) -> list[Example]:
 
 
 def prefix_constraints(
-    examples: Sequence[Example], contract: str, tell_disputes: bool = False
+    examples: Sequence[Example], contract: str, tell_disputes: bool = False, *, instruct: bool = False
 ) -> tuple[Constraint, ...]:
     """The stable prefix: instructions, then examples."""
     shown = (
         Constraint(id=f"example-{number}", kind="example", text=fenced(example, contract))
         for number, example in enumerate(examples, 1)
     )
-    return (*instructions(contract, tell_disputes), *shown)
+    return (*instructions(contract, tell_disputes, instruct=instruct), *shown)
 
 
 def require_window(question: str, constraints: tuple[Constraint, ...], ctx: BuildContext) -> None:
@@ -145,7 +148,8 @@ def require_window(question: str, constraints: tuple[Constraint, ...], ctx: Buil
     """
     encode, budget = ctx.tokenizer.encode, ctx.arm.budget
     tail = len(encode(f"{QUESTION_MARK}{question}\n")) + len(encode(ANSWER_MARK))
-    fixed = (ctx.tokenizer.bos_id is not None) + sum(accounting.constraint_tokens(constraints, encode)) + tail
+    around = len(framed((), ctx.tokenizer, ctx.frame))
+    fixed = around + sum(accounting.constraint_tokens(constraints, encode)) + tail
     need = fixed + budget.evidence_limit + budget.reserved_output
     if need > budget.window:
         raise BuildError(
@@ -196,9 +200,8 @@ def _draft(parts: _Parts, kept: Sequence[Item], dropped: dict[str, str]) -> _Dra
     prompt = seal_prompt(sample, evidence, required, parts.constraints, totals, gone, arm, tokenizer)
     records = tuple(sealed.record for sealed in evidence)
     rendered = render(prompt.record, records, parts.candidates.texts)
-    return _Draft(
-        prompt=prompt.record, evidence=records, rendered=rendered, tokenized=tokenize(rendered, tokenizer)
-    )
+    tokenized = tokenize(rendered, tokenizer, parts.ctx.frame)
+    return _Draft(prompt=prompt.record, evidence=records, rendered=rendered, tokenized=tokenized)
 
 
 def _kept(parts: _Parts, kept: Sequence[Item]) -> Kept:
@@ -220,12 +223,11 @@ def _built(
     parts: _Parts, kept: Sequence[Item], draft: _Draft, laws: dict[str, bool], examples: Sequence[Example]
 ) -> BuiltPrompt:
     candidates, narrowed, tokenized = parts.candidates, parts.narrowed, draft.tokenized
-    stable = tokenized.count("bos", "prefix")
     lossy = any(item.lossy for item in candidates.named) or any(s.lossy for s in tokenized.segments)
     levels = [e.visibility.level for e in draft.evidence] + [level for e in examples for level in e.levels]
     return BuiltPrompt(
         ids=tokenized.ids,
-        stable_ids=tokenized.ids[:stable],
+        stable_ids=tokenized.stable(),
         pieces=accounting.pieces(tokenized),
         shown=accounting.shown_sources(draft.rendered.shown, kept),
         stages=(

@@ -30,7 +30,7 @@ from capsules.content_id import derived_key
 from capsules.errors import CapsuleError
 from capsules.rendering import ANSWER_MARK, QUESTION_MARK
 from capsules.timestamp import format_time, parse_time
-from capsules.tokenized import assert_plain
+from capsules.tokenized import assert_plain, framed
 from capsules.tokenizer import Tokenizer
 from capsules.visibility import LEVELS, join_levels
 from tasks.base import SampleInput
@@ -90,21 +90,25 @@ class NaiveBuilder:
         items = [item for source in sources for item in source.items()]
         ranked, chosen = rank_and_select(sample.question, items, sources, arm, ctx.gold)
         examples = usable_examples(sample, ctx)
-        lead = "".join(f"{c.text}\n\n" for c in instructions(arm.contract.name))
+        said = instructions(arm.contract.name, instruct=ctx.frame is not None)
+        lead = "".join(f"{c.text}\n\n" for c in said)
         lead += "".join(f"{plain(example, arm.contract.name)}\n\n" for example in examples)
         head = _volatile_head(sample, arm.arm_id) if arm.layout == VOLATILE else ""
         tail = f"{QUESTION_MARK}{sample.question}\n{ANSWER_MARK}"
         evidence, chunks = _evidence(chosen, sources, arm.budget.evidence_limit, tokenizer)
-        ids = _ids(head + lead + evidence + tail, tokenizer)
-        _require_window(len(_ids(head + lead + tail, tokenizer)), len(ids), ctx)
+        content = _plain(head + lead + evidence + tail, tokenizer)
+        ids = framed(content, tokenizer, ctx.frame)
+        _require_window(
+            len(framed(_plain(head + lead + tail, tokenizer), tokenizer, ctx.frame)), len(ids), ctx
+        )
         levels = [c.source.doc.level for c in chunks] + [level for e in examples for level in e.levels]
         kept = _shown_items(items, chunks)
         once = {item.item: item.tokens for item in items}
         left_out = once.keys() - {item.item for item in kept}
         return BuiltPrompt(
-            ids=tuple(ids),
-            stable_ids=() if head else _stable_ids(lead, ids, tokenizer),
-            pieces=_pieces(head, ids, tokenizer),
+            ids=ids,
+            stable_ids=() if head else _stable_ids(lead, content, ctx),
+            pieces=_pieces(head, content, ctx),
             shown=tuple(
                 ShownSource(
                     number=c.number,
@@ -128,7 +132,7 @@ class NaiveBuilder:
             sources={c.source.cut.source: c.source.cut.text for c in chunks},
             project=sample.project,
             level=join_levels([x if x in LEVELS else LEVELS[-1] for x in levels] or LEVELS[:1]),
-            flags=("render.lossy",) if _is_lossy(head + lead + evidence + tail, ids, tokenizer) else (),
+            flags=("render.lossy",) if _is_lossy(head + lead + evidence + tail, content, tokenizer) else (),
         )
 
 
@@ -176,15 +180,15 @@ def _line(text: str) -> str:
     return text if not text or text.endswith("\n") else text + "\n"
 
 
-def _ids(text: str, tokenizer: Tokenizer) -> list[int]:
-    ids = [] if tokenizer.bos_id is None else [tokenizer.bos_id]
-    ids += tokenizer.encode(text)
-    assert_plain(ids, tokenizer)
+def _plain(text: str, tokenizer: Tokenizer) -> list[int]:
+    """The ids of the content, none of them a control id."""
+    ids = tokenizer.encode(text)
+    assert_plain([*([] if tokenizer.bos_id is None else [tokenizer.bos_id]), *ids], tokenizer)
     return ids
 
 
-def _is_lossy(text: str, ids: Sequence[int], tokenizer: Tokenizer) -> bool:
-    return tokenizer.decode(ids[int(tokenizer.bos_id is not None) :]) != text
+def _is_lossy(text: str, content: Sequence[int], tokenizer: Tokenizer) -> bool:
+    return tokenizer.decode(content) != text
 
 
 def _require_window(fixed: int, sent: int, ctx: BuildContext) -> None:
@@ -198,25 +202,31 @@ def _require_window(fixed: int, sent: int, ctx: BuildContext) -> None:
         )
 
 
-def _stable_ids(lead: str, ids: Sequence[int], tokenizer: Tokenizer) -> tuple[int, ...]:
+def _stable_ids(lead: str, content: Sequence[int], ctx: BuildContext) -> tuple[int, ...]:
     """The leading ids that the prompt shares with every other continuation of the leading text."""
-    stable: Sequence[int] = ids
+    stable = content
     for continuation in _CONTINUATIONS:
-        other = _ids(lead + continuation, tokenizer)
-        stable = stable[: _common(stable, other)]
-    fixed = _ids(lead, tokenizer)
-    return tuple(stable[: _common(stable, fixed)])
+        stable = stable[: _common(stable, _plain(lead + continuation, ctx.tokenizer))]
+    stable = stable[: _common(stable, _plain(lead, ctx.tokenizer))]
+    return (*_opening(ctx), *stable)
 
 
-def _pieces(head: str, ids: Sequence[int], tokenizer: Tokenizer) -> tuple[Piece, ...]:
-    bos = int(tokenizer.bos_id is not None)
-    volatile = _common(ids, _ids(head, tokenizer)) - bos if head else 0
+def _pieces(head: str, content: Sequence[int], ctx: BuildContext) -> tuple[Piece, ...]:
+    bos = int(ctx.tokenizer.bos_id is not None)
+    volatile = _common(content, _plain(head, ctx.tokenizer)) if head else 0
     found = (
         Piece(kind="bos", n=bos),
+        Piece(kind="frame", n=len(_opening(ctx)) - bos),
         Piece(kind="volatile", n=volatile),
-        Piece(kind="joined", n=len(ids) - bos - volatile),
+        Piece(kind="joined", n=len(content) - volatile),
+        Piece(kind="frame", n=len(ctx.frame.tail) if ctx.frame else 0),
     )
     return tuple(piece for piece in found if piece.n)
+
+
+def _opening(ctx: BuildContext) -> tuple[int, ...]:
+    """What stands before the content: BOS, or the head of the frame."""
+    return ctx.frame.head if ctx.frame else framed((), ctx.tokenizer, None)
 
 
 def _common(left: Sequence[int], right: Sequence[int]) -> int:

@@ -35,17 +35,27 @@ class EngineInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineRequest:
-    """Token ids to send. ``ids`` already hold exactly one BOS; ``salt`` isolates the cache."""
+    """Token ids to send.
+
+    Attributes:
+        ids: Exactly one BOS leads them where the tokenizer has one.
+        salt: Isolates the cache.
+        grammar: What the answer must be a sentence of (text for llguidance); ``None`` leaves it free.
+    """
 
     request_id: str
     ids: tuple[int, ...]
     salt: str | None
     sampling: SamplingSpec
+    grammar: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineResult:
-    """One answer. Times are integer microseconds; unknown is ``None``, never 0."""
+    """One answer. Times are integer microseconds; unknown is ``None``, never 0.
+
+    ``ttft_us`` and ``e2e_us`` hold ``grammar_us``: what checking and compiling the grammar took.
+    """
 
     request_id: str
     status: str  # ok | error
@@ -59,6 +69,7 @@ class EngineResult:
     finish_reason: str | None
     error: str | None
     preempted: bool = False
+    grammar_us: int | None = None
 
 
 class Engine(Protocol):

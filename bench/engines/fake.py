@@ -8,7 +8,8 @@ Rules of this module:
   the longest common prefix token by token. An engine of a test that agreed with the predictor by sharing
   its code would prove nothing.
 - Its answers are a function of the prompt's ids: a sentence copied from one numbered source, in the form of
-  the contract ``quote``; every fourth one altered, so that scorers see both.
+  the contract ``quote``; every fourth one altered, so that scorers see both. Under a grammar: an answer
+  that it allows.
 - Times are a function of token counts, never of the clock.
 - Faults come from ``EngineSpec.env``, so that an experiment file can script them. The k-th request is
   counted from 1 since the start.
@@ -26,6 +27,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bench.contracts.obeying import obeying
 from bench.engines.base import EngineError, EngineInfo, EngineRequest, EngineResult
 from bench.engines.results import failed
 from bench.engines.start import EngineStart
@@ -33,7 +35,7 @@ from capsules.content_id import derived_key
 from capsules.tokenizer import Tokenizer
 
 _DEFAULT_BLOCK = 16
-_PREFILL_US, _STEP_US, _QUEUE_US = 100, 1_000, 10
+_PREFILL_US, _STEP_US, _QUEUE_US, _GRAMMAR_US = 100, 1_000, 10, 5
 _HEADER = re.compile(r"^\[([0-9]+)\] ?(?:[0-9a-f]{10}\n)?", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.!?。])\s+|\n+")
 
@@ -168,7 +170,8 @@ class FakeEngine:
             )
         cached = self._look_up(request)
         text, ids, reason = self._completion(request)
-        ttft = _QUEUE_US + _PREFILL_US * (len(request.ids) - cached) + _STEP_US
+        grammar_us = None if request.grammar is None else _GRAMMAR_US * len(request.grammar)
+        ttft = _QUEUE_US + _PREFILL_US * (len(request.ids) - cached) + _STEP_US + (grammar_us or 0)
         return EngineResult(
             request_id=request.request_id,
             status="ok",
@@ -181,6 +184,7 @@ class FakeEngine:
             queue_us=_QUEUE_US,
             finish_reason=reason,
             error=None,
+            grammar_us=grammar_us,
         )
 
     def _look_up(self, request: EngineRequest) -> int:
@@ -195,7 +199,10 @@ class FakeEngine:
 
     def _completion(self, request: EngineRequest) -> tuple[str, tuple[int, ...], str]:
         seed = int(derived_key("fake-answer/v1", repr(request.ids).encode())[3:19], 16)
-        text = quote_from_prompt(self._tokenizer.decode(request.ids), seed)
+        if request.grammar is not None:
+            text = obeying(request.grammar, seed)
+        else:
+            text = quote_from_prompt(self._tokenizer.decode(request.ids), seed)
         ids = tuple(self._tokenizer.encode(text + "\n"))
         limit = request.sampling.max_tokens
         if len(ids) <= limit:

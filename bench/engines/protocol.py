@@ -51,6 +51,7 @@ def request_to_value(request: EngineRequest) -> Message:
         "ids": list(request.ids),
         "salt": request.salt,
         "sampling": asdict(request.sampling),
+        "grammar": request.grammar,
     }
 
 
@@ -63,6 +64,7 @@ def request_from_value(value: Message) -> EngineRequest:
         ids=tuple(value["ids"]),
         salt=value["salt"],
         sampling=SamplingSpec(**sampling),
+        grammar=value["grammar"],
     )
 
 

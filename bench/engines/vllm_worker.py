@@ -10,6 +10,7 @@ Rules of this module:
   is closed.
 - It says what it saw and nothing else: durations come from the engine's own monotonic stamps; unknown is
   None.
+- Before the first request with a grammar the engine's grammar machinery is warmed up, under the same salt.
 - Warm-up: random ids under a salt of its own, before ``ready``; the prefix cache is reset afterwards and
   the counters start at what they then show.
 """
@@ -28,6 +29,7 @@ from bench.engines.base import EngineRequest, EngineResult
 from bench.engines.process import die_with_parent
 from bench.engines.protocol import Message, decode, encode, request_from_value, result_to_value
 from bench.engines.results import failed
+from bench.engines.vllm_grammar import UNCOMPILABLE, WARM_UP_GRAMMAR, Grammars, refusal
 
 WARM_UP_SALT = "capsule-bench/warm-up"  # derived salts are never of this form, so it is never used again
 _WARM_UP_TOKENS = 256
@@ -49,14 +51,17 @@ class Worker:
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         from vllm import LLM, SamplingParams, exceptions
         from vllm.engine.arg_utils import EngineArgs
+        from vllm.sampling_params import StructuredOutputsParams
 
         known = EngineArgs.__dataclass_fields__
         self.retention_known = "prefix_cache_retention_interval" in known
         self._sampling_params = SamplingParams
+        self._structured = StructuredOutputsParams
         # What a request did wrong; older releases raised plain ValueErrors for it.
         self._refusals = (ValueError, getattr(exceptions, "VLLMClientError", ValueError))
         self.llm: Any = LLM(**{key: value for key, value in arguments.items() if self._wanted(key)})
         self._base: dict[str, int] = dict.fromkeys(_COUNTERS.values(), 0)
+        self._grammars: Grammars | None = None
 
     def _wanted(self, key: str) -> bool:
         return key != "prefix_cache_retention_interval" or self.retention_known
@@ -127,33 +132,69 @@ class Worker:
 
         A request that the engine refuses gets a result with status ``error``; the others go on.
         """
+        if any(request.grammar is not None for request in requests):
+            self._warm_up_grammars()
         refused: dict[int, str] = {}
-        queued: list[int] = []
+        queued: dict[int, int | None] = {}  # index -> time of its grammar
         for index, request in enumerate(requests):
-            prompt: dict[str, Any] = {"prompt_token_ids": list(request.ids)}
-            if request.salt is not None:
-                prompt["cache_salt"] = request.salt
-            sampling = request.sampling
             try:
-                params = self._sampling_params(
-                    temperature=float(sampling.temperature),
-                    max_tokens=sampling.max_tokens,
-                    stop=list(sampling.stop),
-                    seed=sampling.seed,
-                )
-                self.llm.enqueue([prompt], params, use_tqdm=False)
+                queued[index] = self._enqueue(request)
+            except _Uncompilable as error:
+                queued[index], refused[index] = None, str(error)
             except self._refusals as error:
-                refused[index] = f"{type(error).__name__}: {error}"
-            else:
-                queued.append(index)
+                message = f"{type(error).__name__}: {error}"
+                refused[index] = message if request.grammar is None else refusal(message)
         outputs = self.llm.wait_for_completion(use_tqdm=False) if queued else []
         if len(outputs) != len(queued):
             raise RuntimeError(f"{len(queued)} requests were queued, {len(outputs)} answers came back")
         answers = dict(zip(queued, outputs, strict=True))
         return [
-            failed(request, refused[index]) if index in refused else _result(request, answers[index])
+            failed(request, refused[index])
+            if index in refused
+            else _result(request, answers[index], queued[index])
             for index, request in enumerate(requests)
         ]
+
+    def _enqueue(self, request: EngineRequest) -> int | None:
+        """Queue one request; microseconds that its grammar took, ``None`` without one.
+
+        Raises:
+            _Uncompilable: It is queued, and what comes back will be no answer.
+        """
+        prompt: dict[str, Any] = {"prompt_token_ids": list(request.ids)}
+        if request.salt is not None:
+            prompt["cache_salt"] = request.salt
+        sampling = request.sampling
+        params = self._sampling_params(
+            temperature=float(sampling.temperature),
+            max_tokens=sampling.max_tokens,
+            stop=list(sampling.stop),
+            seed=sampling.seed,
+            structured_outputs=None if request.grammar is None else self._structured(grammar=request.grammar),
+        )
+        if self._grammars is None or request.grammar is None:
+            self.llm.enqueue([prompt], params, use_tqdm=False)
+            return None
+        self._grammars.begin()
+        self.llm.enqueue([prompt], params, use_tqdm=False)
+        error = self._grammars.error()
+        if error is not None:
+            raise _Uncompilable(f"{UNCOMPILABLE}: {error}")
+        return self._grammars.took_us()
+
+    def _warm_up_grammars(self) -> None:
+        """Once, before the first request with a grammar: the engine prepares its vocabulary for seconds."""
+        if self._grammars is not None:
+            return
+        self._grammars = Grammars(self.llm.llm_engine.engine_core.engine_core)
+        before = self._read_counters()
+        params = self._sampling_params(
+            temperature=0.0, max_tokens=4, structured_outputs=self._structured(grammar=WARM_UP_GRAMMAR)
+        )
+        prompt: Any = {"prompt_token_ids": [0, 1, 2, 3], "cache_salt": WARM_UP_SALT}
+        self.llm.generate([prompt], params, use_tqdm=False)
+        after = self._read_counters()
+        self._base = {name: value + after[name] - before[name] for name, value in self._base.items()}
 
     def reset(self) -> bool:
         """The engine's own answer to a reset of its prefix cache."""
@@ -171,25 +212,31 @@ class Worker:
         return totals
 
 
-def _result(request: EngineRequest, output: Any) -> EngineResult:
+class _Uncompilable(Exception):
+    """A grammar that the engine accepted and could not compile."""
+
+
+def _result(request: EngineRequest, output: Any, grammar_us: int | None) -> EngineResult:
     completion, stats = output.outputs[0], output.metrics
     ids = tuple(int(token) for token in completion.token_ids)
     failed = completion.finish_reason in (None, "error", "abort")
     timed = stats is not None and bool(ids) and not failed
     first, last = (stats.first_token_ts, stats.last_token_ts) if timed else (0.0, 0.0)
+    before_us = grammar_us or 0  # spent before the engine's stamp of queueing
     return EngineResult(
         request_id=request.request_id,
         status="error" if failed else "ok",
         text=completion.text,
         output_ids=ids,
         cached_tokens=output.num_cached_tokens,
-        ttft_us=_us(first - stats.queued_ts) if timed else None,
+        ttft_us=before_us + _us(first - stats.queued_ts) if timed else None,
         tpot_us=_us((last - first) / (len(ids) - 1)) if timed and len(ids) > 1 else None,
-        e2e_us=_us(last - stats.queued_ts) if timed else None,
+        e2e_us=before_us + _us(last - stats.queued_ts) if timed else None,
         queue_us=_us(stats.scheduled_ts - stats.queued_ts) if timed else None,
         finish_reason=completion.finish_reason,
         error=f"the engine finished it with reason {completion.finish_reason!r}" if failed else None,
         preempted=stats is not None and stats.num_preemptions > 0,
+        grammar_us=grammar_us,
     )
 
 

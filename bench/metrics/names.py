@@ -48,7 +48,7 @@ class MetricSpec:
         return self.unit == "share"
 
 
-_QUOTES = "quotes in the answer, unfinished and invalid ones included"
+_QUOTES = "quotes (or pointers) in the answer, unfinished and invalid ones included"
 _GOLD = "code points of the gold spans that are not white space"
 
 _SPECS = (
@@ -57,7 +57,8 @@ _SPECS = (
         unit="share",
         direction=HIGHER,
         basis="answer",
-        definition="Quotes that stand verbatim, or equal under quote/1, in the source that they cite.",
+        definition="Quotes that stand verbatim, or equal under quote/1, in the source that they cite. "
+        "A pointer to a shown item is one.",
         denominator=_QUOTES,
     ),
     MetricSpec(
@@ -172,6 +173,13 @@ _SPECS = (
         direction=LOWER,
         basis="latency",
         definition="End to end: from queueing in the engine to the last generated token.",
+    ),
+    MetricSpec(
+        name="grammar_us",
+        unit="us",
+        direction=LOWER,
+        basis="latency",
+        definition="Checking and compiling the grammar of a constrained answer; part of ttft_us and e2e_us.",
     ),
 )
 

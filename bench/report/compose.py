@@ -15,6 +15,7 @@ from bench.report.figure_style import Drawn
 from bench.report.promises import promise_table
 from bench.report.table import Table
 from bench.report.tables_cache import cache_table
+from bench.report.tables_contracts import contract_differences_table, contracts_table, has_contracts
 from bench.report.tables_cost import latency_table, tokens_table
 from bench.report.tables_differences import differences_table
 from bench.report.tables_evidence import omissions_table, recall_table
@@ -32,6 +33,7 @@ def compose(view: RunView) -> Document:
         ("promises", "The promises, one by one", _promises(view)),
         ("arms", "Arms side by side", (*_arms(view), *series_curves(view))),
         ("differences", "Paired differences", _differences(view)),
+        *_contracts(view),
         ("evidence", "Evidence: what was sent, what was left out", _evidence(view)),
         ("tokens", "Tokens", (pictures.tokens(view), tokens_table(view))),
         ("latency", "Latency by cache state", (pictures.ttft(view), latency_table(view), cache_table(view))),
@@ -100,6 +102,15 @@ def _arms(view: RunView) -> tuple[Block, ...]:
 
 def _differences(view: RunView) -> tuple[Block, ...]:
     return (*_present(pictures.exactness_differences(view)), differences_table(view))
+
+
+def _contracts(view: RunView) -> tuple[tuple[str, str, tuple[Block, ...]], ...]:
+    """The section on output contracts, in a run that compares some."""
+    if not has_contracts(view):
+        return ()
+    against = contract_differences_table(view)
+    tables = (contracts_table(view),) if against is None else (contracts_table(view), against)
+    return (("contracts", "Output contracts", tables),)
 
 
 def _evidence(view: RunView) -> tuple[Block, ...]:

@@ -24,7 +24,7 @@ from bench.specs import ArmSpec
 
 BuildValue = Callable[[BuildRow, SampleRow], float | None]
 
-_MAPPED = frozenset({"bos", "prefix", "header", "item", "tail", "volatile"})
+_MAPPED = frozenset({"bos", "frame", "prefix", "header", "item", "tail", "volatile"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

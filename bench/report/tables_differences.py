@@ -21,6 +21,14 @@ COMPARED = (
     "ttft_us",
     "e2e_us",
 )
+HEAD = (
+    *("Metric", "Better", "Cell", "Baseline", "pairs", "left out"),
+    *("Difference [95 %]", "higher / equal / lower"),
+)
+DATA_HEAD = (
+    *("metric", "cell_id", "baseline", "n", "left_out", "mean", "low", "high"),
+    *("higher", "equal", "lower", "reason"),
+)
 
 
 def compared_cells(view: RunView, metric: str) -> list[tuple[CellView, CellView]]:
@@ -56,16 +64,10 @@ def differences_table(view: RunView) -> Table:
     return Table(
         name="differences",
         caption="Paired differences (cell minus baseline) on the same samples, 95 % bootstrap intervals.",
-        head=(
-            *("Metric", "Better", "Cell", "Baseline", "pairs", "left out"),
-            *("Difference [95 %]", "higher / equal / lower"),
-        ),
-        rows=tuple(_row(metric, diff) for metric, diff in found),
-        data_head=(
-            *("metric", "cell_id", "baseline", "n", "left_out", "mean", "low", "high"),
-            *("higher", "equal", "lower", "reason"),
-        ),
-        data=tuple(_data(metric, diff) for metric, diff in found),
+        head=HEAD,
+        rows=tuple(difference_row(metric, diff) for metric, diff in found),
+        data_head=DATA_HEAD,
+        data=tuple(difference_data(metric, diff) for metric, diff in found),
         right=frozenset({4, 5}),
         groups=2,
         notes=(
@@ -75,7 +77,8 @@ def differences_table(view: RunView) -> Table:
     )
 
 
-def _row(metric: str, diff: Difference) -> tuple[str, ...]:
+def difference_row(metric: str, diff: Difference) -> tuple[str, ...]:
+    """A difference for reading, under ``HEAD``."""
     spec = METRICS[metric]
     better = "neither is better" if spec.direction == NEUTRAL else f"{spec.direction} is better"
     head = (f"{metric} ({numbers.shown_unit(spec.unit)})", better, diff.label, diff.baseline)
@@ -86,7 +89,8 @@ def _row(metric: str, diff: Difference) -> tuple[str, ...]:
     return (*head, f"{diff.n:,}", f"{diff.left_out:,}", text, signs)
 
 
-def _data(metric: str, d: Difference) -> tuple[Value, ...]:
+def difference_data(metric: str, d: Difference) -> tuple[Value, ...]:
+    """A difference as plain values, under ``DATA_HEAD``."""
     low, high = (d.interval.low, d.interval.high) if d.interval else (None, None)
     head = (metric, d.label, d.baseline, d.n, d.left_out, d.mean, low, high)
     return (*head, d.higher, d.equal, d.lower, d.reason)

@@ -7,6 +7,8 @@ Rules of this module:
 * The marks between a quote's ``</q>`` and the next ``<q>`` (or the end) belong to that quote. The
   first known number is its claim. None: ``contract.number_missing``; only unknown ones:
   ``contract.number_unknown``; several known ones: ``contract.number_several``, the first counts.
+* A grammar over many sources puts the number first, ``[n] <q>verbatim text</q>``. A constrained answer
+  that begins with a mark is read in that order, each quote with the marks before it.
 * Text outside quotes is not judged here. Nothing is repaired and nothing raises: what a model
   writes is data.
 """
@@ -38,10 +40,17 @@ class AnswerQuote:
     codes: tuple[str, ...]
 
 
-def parse_answer(answer: str, *, sources: int) -> tuple[AnswerQuote, ...]:
-    """The attempted quotes of ``answer``, in order; numbers run from 1 to ``sources``."""
+def parse_answer(answer: str, *, sources: int, leading: bool = False) -> tuple[AnswerQuote, ...]:
+    """The attempted quotes of ``answer``, in order.
+
+    Args:
+        answer: The answer.
+        sources: Numbers run from 1 to here.
+        leading: Whether numbers may stand before their quotes.
+    """
     quotes = []
     tags = list(_TAG.finditer(answer))
+    first = leading and bool(tags) and "[" in answer[: tags[0].start()]
     for index, tag in enumerate(tags):
         if tag.group() != "<q>":
             continue
@@ -53,7 +62,9 @@ def parse_answer(answer: str, *, sources: int) -> tuple[AnswerQuote, ...]:
             continue
         opening = next((i for i in range(index + 2, len(tags)) if tags[i].group() == "<q>"), None)
         after = len(answer) if opening is None else tags[opening].start()
-        number, codes = _claim(answer[close.end() : after], sources)
+        before = tags[index - 1].end() if index else 0
+        marks = answer[before : tag.start()] if first else answer[close.end() : after]
+        number, codes = _claim(marks, sources)
         quotes.append(
             AnswerQuote(text=answer[tag.end() : close.start()], number=number, finished=True, codes=codes)
         )

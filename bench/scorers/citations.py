@@ -5,6 +5,9 @@ Rules of this module:
 * The denominator is every attempted quote. An answer without one is undefined, never 1 and never 0
   here: its headline counts 0.
 * ``code`` of a score tells the first reason, in reading order, why a quote did not count.
+* A grammar that met a limit of the engine is the tool's failure, never a silent empty answer: a constrained
+  answer that ended by itself before its form was complete is ``contract.grammar_limit``. Whether it is
+  complete is judged by parsing: an engine may say ``length`` of a whole answer.
 * ``answer_in_quote`` compares under quote/1; case is kept, so that "US" is not found in "us".
 """
 
@@ -13,10 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bench.contracts.forms import is_constrained
 from bench.metrics.answers import EMPTY, NO_QUOTE
 from bench.scorers.base import Case, Score, Scorer, ok, undefined
 from bench.scorers.judge import JudgedQuote, fold
 
+UNFINISHED, GRAMMAR_LIMIT = "contract.unfinished", "contract.grammar_limit"
 METRICS = ("exact_citation", "exact_unique", "answer_in_quote", "right_source")
 
 
@@ -25,9 +30,11 @@ def _score(case: Case) -> tuple[Score, ...]:
     sources = tuple(source for _, source in case.sample.sources)
     quotes = case.judge.answer(text, case.build.shown, sources, case.contract)
     if not quotes:
-        code = NO_QUOTE if text.strip() else EMPTY
+        code = _torn(case) or (NO_QUOTE if text.strip() else EMPTY)
         return tuple(undefined(metric, code) for metric in METRICS)
     exact = _share("exact_citation", [q.exact for q in quotes], [q.reason for q in quotes])
+    if not all(q.finished for q in quotes):
+        exact = replace(exact, code=_torn(case) or exact.code)
     if exact.code is None and len(quotes) > case.contract.max_quotes:
         exact = replace(exact, code="contract.quotes_exceeded")
     return (
@@ -36,6 +43,13 @@ def _score(case: Case) -> tuple[Score, ...]:
         _answer_in_quote(case, quotes),
         _right_source(case, quotes),
     )
+
+
+def _torn(case: Case) -> str | None:
+    """Why a constrained answer has no complete form; ``None`` for a free one."""
+    if not is_constrained(case.contract.name):
+        return None
+    return UNFINISHED if case.sent.response.finish_reason == "length" else GRAMMAR_LIMIT
 
 
 def _share(metric: str, hits: Sequence[bool], reasons: Sequence[str | None]) -> Score:

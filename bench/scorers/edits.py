@@ -2,6 +2,7 @@
 
 Rules of this module:
 
+* Pointers hold no text of the model's, so there is nothing to edit in them.
 * Each exact quote, trimmed, gets up to nine edits: one character substituted, deleted, inserted at
   the start, in the middle and at the end. The new character is ``x`` (``y`` where ``x`` stands), which
   no normalization folds.
@@ -63,7 +64,7 @@ def check_edits(judge: Judge, quotes: Iterable[JudgedQuote]) -> EditCounts:
     """Edit every exact quote among ``quotes`` and count what the check says."""
     total = EditCounts()
     for quote in quotes:
-        if quote.exact and quote.source is not None and quote.span is not None:
+        if quote.exact and not quote.pointer and quote.source is not None and quote.span is not None:
             total = total + _check(judge, quote.text, quote.source, quote.span)
     return total
 

@@ -6,6 +6,8 @@ Rules of this module:
   capsules' quote policy. The naive arms are judged by the same rule.
 * A quote claims one number, the first known one. Without a known number it can be exact nowhere.
 * An unfinished quote is ``invalid`` with ``contract.unfinished``: it counts, and never as exact.
+* A pointer that resolves is exact and unique: what it cites is what the prompt shows under that number,
+  verbatim and at one place. Whether it is the *right* item is another question.
 * Sources are indexed once, and equal answers to equal prompts are judged once.
 """
 
@@ -15,7 +17,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bench.build.base import ShownSource
+from bench.contracts.forms import is_constrained, is_pointer
 from bench.scorers.answer import AnswerQuote, parse_answer
+from bench.scorers.pointers import AnswerPointer, parse_pointers
 from bench.specs import ContractSpec
 from capsules.normalization import normalize, trim
 from capsules.prompt_quote import PromptSource, match_in_prompt
@@ -31,7 +35,7 @@ class JudgedQuote:
     """An attempted quote and the verdict on it.
 
     Attributes:
-        text: As the model wrote it.
+        text: As the model wrote it; what a pointer resolves to.
         number: The number that it claims, ``None`` without a known one.
         source: ContentId of the source with that number.
         match, place: The core's two axes.
@@ -39,6 +43,8 @@ class JudgedQuote:
         unique: Whether it is, and the cited source shows it once.
         span: Raw range in the cited source (the first one if ambiguous), ``None`` unless exact.
         codes: What is remarkable, the form's codes before the match's.
+        finished: Whether its form is complete.
+        pointer: Whether the model wrote a number only.
     """
 
     text: str
@@ -50,6 +56,15 @@ class JudgedQuote:
     unique: bool
     span: tuple[int, int] | None
     codes: tuple[str, ...]
+    finished: bool = True
+    pointer: bool = False
+
+    @property
+    def span_id(self) -> str | None:
+        """The cited range as a capsule names it, ``None`` unless exact."""
+        if self.source is None or self.span is None:
+            return None
+        return f"{self.source}:{self.span[0]}-{self.span[1]}"
 
     @property
     def reason(self) -> str | None:
@@ -119,7 +134,9 @@ class Judge:
     def _judge(
         self, text: str, shown: Sequence[ShownSource], sources: Sequence[str], contract: ContractSpec
     ) -> list[JudgedQuote]:
-        quotes = parse_answer(text, sources=len(shown))
+        if is_pointer(contract.name):
+            return [self._resolved(pointer) for pointer in parse_pointers(text, shown)]
+        quotes = parse_answer(text, sources=len(shown), leading=is_constrained(contract.name))
         prompt = [
             PromptSource(number=s.number, source_id=s.source, index=self._index(s.source), shown=s.ranges)
             for s in shown
@@ -128,6 +145,40 @@ class Judge:
         omitted = [self._index(source) for source in sources if source not in visible]
         by_number = {s.number: s.source for s in shown}
         return [_judged(quote, by_number, prompt, omitted, contract) for quote in quotes]
+
+    def _resolved(self, pointer: AnswerPointer) -> JudgedQuote:
+        if pointer.shown is None:
+            return _invalid(pointer.text, pointer.codes, pointer=True)
+        shown = pointer.shown
+        text = self.text(shown.source)
+        return JudgedQuote(
+            text="\n".join(text[start:end] for start, end in shown.ranges),
+            number=shown.number,
+            source=shown.source,
+            match="raw_exact",
+            place="cited",
+            exact=True,
+            unique=True,
+            span=(shown.ranges[0][0], shown.ranges[-1][1]),
+            codes=pointer.codes,
+            pointer=True,
+        )
+
+
+def _invalid(text: str, codes: tuple[str, ...], *, pointer: bool) -> JudgedQuote:
+    return JudgedQuote(
+        text=text,
+        number=None,
+        source=None,
+        match="invalid",
+        place="none",
+        exact=False,
+        unique=False,
+        span=None,
+        codes=codes,
+        finished="contract.unfinished" not in codes,
+        pointer=pointer,
+    )
 
 
 def _judged(
@@ -138,18 +189,10 @@ def _judged(
     contract: ContractSpec,
 ) -> JudgedQuote:
     source = None if quote.number is None else by_number.get(quote.number)
+    if is_constrained(contract.name) and quote.number is None:  # cut before its number was complete
+        return _invalid(quote.text, ("contract.unfinished",), pointer=False)
     if not quote.finished:
-        return JudgedQuote(
-            text=quote.text,
-            number=None,
-            source=None,
-            match="invalid",
-            place="none",
-            exact=False,
-            unique=False,
-            span=None,
-            codes=quote.codes,
-        )
+        return _invalid(quote.text, quote.codes, pointer=False)
     cited = () if quote.number is None else (quote.number,)
     found = match_in_prompt(
         quote.text, cited, prompt, omitted, normalization=NORMALIZATION, min_chars=contract.min_chars

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bench.scorers.base import Case, Score, Scorer, ok, undefined
 
-METRICS = ("ttft_us", "tpot_us", "itl_us", "e2e_us")
+METRICS = ("ttft_us", "tpot_us", "itl_us", "e2e_us", "grammar_us")
 
 
 def _score(case: Case) -> tuple[Score, ...]:
@@ -19,6 +19,7 @@ def _score(case: Case) -> tuple[Score, ...]:
         _time("tpot_us", response.tpot_us, "latency.single_token" if one_token else "engine.unknown"),
         undefined("itl_us", "latency.not_streaming"),
         _time("e2e_us", response.e2e_us),
+        _time("grammar_us", response.grammar_us, "contract.no_grammar"),
     )
 
 

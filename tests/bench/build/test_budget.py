@@ -93,10 +93,8 @@ def test_the_numbers_of_field_case_a14(
 ) -> None:
     # window 2048, answer 256, instruction 40, question 25, overhead 19 (BOS, "Question: ", "\n", "Answer:")
     from bench.build import templates
-    from capsules.prompt import Constraint
 
-    instruction = Constraint(id="i", kind="instruction", text="i" * 38)  # + "\n\n"
-    monkeypatch.setattr(templates, "_QUOTE", (instruction,))
+    monkeypatch.setitem(templates._BASE, "quote", "i" * 38)  # + "\n\n"
     sentences = [f"Sentence {n:02d} {'x' * 47}." for n in range(50)]  # 60 code points; 59 + SEP
     text = " ".join(f"{s[:-2]}." for s in sentences) + "x"  # 59 a sentence, 60 with SEP; 3000 in all
     assert len(text) == 3000

@@ -1,0 +1,1 @@
+"""Output contracts: the form of an answer, and the grammar that holds an engine to it."""
