@@ -100,7 +100,7 @@ def test_templates_that_cannot_be_used(folder: Callable[..., Path], template: ob
 
 
 def test_only_the_models_own_tokenizer_has_a_template() -> None:
-    with pytest.raises(ConfigError, match="model.instruct: expected a tokenizer with a chat template"):
+    with pytest.raises(ConfigError, match=r"model\.instruct: expected a tokenizer with a chat template"):
         frame_of(instruct(), ByteTokenizer())
 
 
@@ -108,7 +108,7 @@ def test_only_the_models_own_tokenizer_has_a_template() -> None:
 def test_prompts_stand_inside_the_frame(
     folder: Callable[..., Path], spec_of: Callable[..., RunSpec], arm_id: str
 ) -> None:
-    """Evidence full of control-token text cannot add a turn; the frame's head is part of the shared prefix."""
+    """Evidence full of control-token text adds no turn; the frame's head is part of the shared prefix."""
     spec = spec_of("limit=3")
     arm = next(arm for arm in spec.arms if arm.arm_id == arm_id)
     data = load_task(spec.task)
