@@ -50,6 +50,8 @@ def spec(spec_of: Callable[..., RunSpec]) -> RunSpec:
         "limit=4",
         "+arm@arms.capsule_extractive=capsule_extractive",
         "+arm@arms.capsule_evidence=capsule_evidence",
+        "+arm@arms.capsule_pointer=capsule_pointer",
+        "+arm@arms.capsule_quote_constrained=capsule_quote_constrained",
     )
     capsule = next(arm for arm in base.arms if arm.arm_id == "capsule")
     bound = dataclasses.replace(capsule, arm_id="bound", retrieval=RetrievalSpec(name="gold"))
