@@ -67,6 +67,19 @@ def build_all(bench: Bench, advance: Callable[[int], object]) -> Built:
         RegistryError: An arm names an unknown builder.
         StoreError: The store cannot be written.
     """
+    built = build_each(bench, advance)
+    _require_prompts(bench.spec, built.builds)
+    return built
+
+
+def build_each(bench: Bench, advance: Callable[[int], object]) -> Built:
+    """Build every (sample, arm), whether or not an arm has any prompt at all.
+
+    Raises:
+        RunError: What was stored does not read back.
+        RegistryError: An arm names an unknown builder.
+        StoreError: The store cannot be written.
+    """
     spec, samples = bench.spec, bench.data.samples
     builders = {arm.arm_id: builder(arm.builder) for arm in spec.arms}
     bench.store.put_many(_source_bytes(samples))
@@ -78,7 +91,6 @@ def build_all(bench: Bench, advance: Callable[[int], object]) -> Built:
             prepared.append(item)
             rows.append(row)
             advance(1)
-    _require_prompts(spec, rows)
     return Built(
         prepared=tuple(prepared),
         samples=tuple(sample_row(sample) for sample in samples),

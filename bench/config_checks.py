@@ -88,9 +88,10 @@ def check_run(spec: RunSpec) -> None:
     in_range("latency_max_tokens", spec.latency_max_tokens, 1)
     in_range("floor_samples", spec.floor_samples, 0)
     in_range("bootstrap", spec.bootstrap, 1)
-    if spec.tokenizer != "model" and not re.fullmatch(r"(hf|tiktoken):.+", spec.tokenizer):
+    if spec.tokenizer not in ("model", "bytes") and not re.fullmatch(r"(hf|tiktoken):.+", spec.tokenizer):
         raise ConfigError(
-            f"tokenizer: expected model, hf:<id or folder> or tiktoken:<encoding>, found {spec.tokenizer!r}"
+            "tokenizer: expected model, bytes, hf:<id or folder> or tiktoken:<encoding>, "
+            f"found {spec.tokenizer!r}"
         )
     _check_windows(spec)
 

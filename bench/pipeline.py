@@ -92,7 +92,7 @@ def build_only(
     """
     spec = to_spec(cfg)
     prepared = prepare(spec, reporter, engine=False)
-    folder = create_run(results, spec.experiment, clock())
+    folder = create_run(results, spec.experiment, clock(), dry=True)
     write_atomic(folder.config, dump_config(cfg).encode("utf-8"))
     with RunLock(folder, reporter.say):
         return folder, spec, _build(folder, prepared, reporter, clock)

@@ -41,6 +41,15 @@ def row_value(row: Any) -> dict[str, Any]:
     return value
 
 
+def row_of(cls: type[T], value: Any) -> T:
+    """The row of plain JSON data.
+
+    Raises:
+        ValueError: It is not a row of that type; names the field, expected and found.
+    """
+    return _record(cls, get_type_hints(cls), value)
+
+
 def row_line(row: Any) -> bytes:
     """The line of a row, with its newline."""
     text = json.dumps(row_value(row), ensure_ascii=False, sort_keys=True, separators=(",", ":"))  # noqa: TID251

@@ -89,13 +89,15 @@ class RunFolder:
         return DiskStore(self.path / "store", read_only=read_only)
 
 
-def create_run(results: Path, experiment: str, now: int) -> RunFolder:
+def create_run(results: Path, experiment: str, now: int, *, dry: bool = False) -> RunFolder:
     """Make the folder of a new run.
 
     Args:
         results: Folder of all results.
         experiment: Name of the experiment.
         now: The clock's reading, seconds since 1970.
+        dry: Whether it is no run but a build without an engine. The mark is the first file, so that a
+            build that is killed at any moment is never taken for a run that can be continued.
 
     Raises:
         RunError: The folder cannot be made.
@@ -107,19 +109,33 @@ def create_run(results: Path, experiment: str, now: int) -> RunFolder:
         path.mkdir(exist_ok=False)
     except OSError as error:
         raise RunError(f"cannot make the run folder {path}: {error.strerror or error}") from error
-    return RunFolder(path)
+    folder = RunFolder(path)
+    if dry:
+        write_json(folder.dry_counts, {"run_id": folder.run_id, "finished": False})
+    return folder
 
 
-def find_run(name: str, results: Path) -> RunFolder:
+def find_run(name: str, results: Path, *, to_continue: bool = False) -> RunFolder:
     """The folder that RUN names: a path, a run id under ``results``, or ``latest``.
 
-    The latest is the newest run; what ``build`` left only where there is no run.
+    The latest is the newest run whose prompts were built: one that died before holds nothing to look
+    at. Then the newest that died so, then what ``build`` left.
+
+    Args:
+        name: RUN.
+        results: Folder of all results.
+        to_continue: ``latest`` is the newest run, however far it came.
 
     Raises:
         RunError: There is none.
     """
     if name == LATEST:
-        found = max(_run_folders(results), key=lambda p: (not RunFolder(p).dry, p.name), default=None)
+
+        def rank(path: Path) -> tuple[bool, bool, str]:
+            folder = RunFolder(path)
+            return not folder.dry, to_continue or folder.builds.is_file(), path.name
+
+        found = max(_run_folders(results), key=rank, default=None)
         if found is None:
             raise RunError(f"there is no run in {results}/ yet: start one with `capsule-bench run`")
         return RunFolder(found)

@@ -1,6 +1,7 @@
 """The tokenizer of a run, and the model folder where one is needed.
 
-``model`` is the target model's own; ``hf:<folder>`` and ``tiktoken:<encoding>`` count without a model.
+``model`` is the target model's own; ``hf:<folder>``, ``tiktoken:<encoding>`` and ``bytes`` (one id a byte of
+UTF-8, so that nothing has to be installed or fetched) count without a model.
 vLLM gets token ids, so it takes the model's tokenizer and no other; engines of one's own choose.
 """
 
@@ -12,10 +13,11 @@ from pathlib import Path
 from bench.config_checks import ConfigError
 from bench.model_store import ModelFolder, prepare_model
 from bench.specs import RunSpec
-from bench.tokenizers import HfTokenizer, TiktokenTokenizer
+from bench.tokenizers import ByteTokenizer, HfTokenizer, TiktokenTokenizer
 from capsules.tokenizer import Tokenizer
 
 MODEL = "model"
+BYTES = "bytes"
 NEED_THE_MODEL = ("vllm",)
 
 
@@ -41,6 +43,8 @@ def run_tokenizer(
     if spec.tokenizer == MODEL:
         folder = prepare_model(spec.model, say=say)
         return HfTokenizer(folder.path, spec.model.name), folder
+    if spec.tokenizer == BYTES:
+        return ByteTokenizer(), None
     kind, _, rest = spec.tokenizer.partition(":")
     if kind == "tiktoken":
         return TiktokenTokenizer(rest), None

@@ -225,5 +225,5 @@ class RunSpec:
     floor_samples: int
     seed: int
     bootstrap: int
-    tokenizer: str  # "model" | "hf:..." | "tiktoken:..."
+    tokenizer: str  # "model" | "bytes" | "hf:..." | "tiktoken:..."
     rebuild: bool  # build every prompt again in a new process and compare request digests

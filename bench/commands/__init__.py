@@ -61,13 +61,22 @@ def _verify(parser: argparse.ArgumentParser) -> None:
 
 
 def _store_of(parser: argparse.ArgumentParser) -> None:
-    where = "the run whose store holds a digest (default: latest)"
-    parser.add_argument("--run", dest="run_name", metavar="RUN", default="latest", help=where)
+    where = "the run whose store holds a digest (default: latest); may be given again, to search several"
+    parser.add_argument("--run", dest="run_name", metavar="RUN", action="append", help=where)
 
 
 def _show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", metavar="RUN|DIGEST", help=f"{RUN_HELP}; or the b3:... of a capsule")
+    parser.add_argument(
+        "target", metavar="RUN|DIGEST", help=f"{RUN_HELP}; or the b3:... of a capsule, or its file"
+    )
     _store_of(parser)
+    parser.add_argument("--now", metavar="TIME", help="judge a capsule at this time (default: the run's)")
+    parser.add_argument(
+        "--ids-only", action="store_true", help="no text of the data: ids, places, counts and lengths"
+    )
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="write a capsule as one page, readable offline"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
 
 
@@ -75,6 +84,28 @@ def _explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("left", metavar="A", help="a capsule file, or a digest (with --run)")
     parser.add_argument("right", metavar="B", help="the other one")
     _store_of(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+
+
+def _golden(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("record", "check"), help="write FILE, or compare with it")
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="the golden file, e.g. tests/mine.golden.json"
+    )
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="key=value",
+        help="record: experiment=NAME and any Hydra override (none, with --force: FILE's own config); "
+        "check: settings that differ from FILE's config",
+    )
+    parser.add_argument("--force", action="store_true", help="record: overwrite FILE")
+    parser.add_argument(
+        "--with-text",
+        action="store_true",
+        default=None,
+        help="record: hold the texts too, so that a difference can quote them (default: only generated data)",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
 
 
@@ -146,7 +177,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "show": Command(
         help="show a run, or a capsule with its spans in context and its omissions by reason",
-        examples="example: capsule-bench show b3:... --run latest",
+        examples="example: capsule-bench show b3:... --run latest --html capsule.html",
         module="show",
         arguments=_show,
     ),
@@ -155,6 +186,13 @@ COMMANDS: Mapping[str, Command] = {
         examples="example: capsule-bench explain b3:... b3:... --run latest",
         module="explain",
         arguments=_explain,
+    ),
+    "golden": Command(
+        help="record what builders give on a fixed task, or check it: exit 1 and the first difference",
+        examples="example: capsule-bench golden record tests/mine.golden.json experiment=quickstart limit=4 "
+        "tokenizer=bytes\nexample: capsule-bench golden check tests/mine.golden.json",
+        module="golden",
+        arguments=_golden,
     ),
     "recall": Command(
         help="share of the gold evidence that each retriever finds, with intervals; no run, no engine",

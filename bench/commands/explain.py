@@ -1,99 +1,89 @@
-"""``capsule-bench explain``: how two capsules differ, field by field, in words."""
+"""``capsule-bench explain``: how two capsules differ, in words."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from bench.commands.find_capsule import named_capsule
+from bench.commands.find_capsule import Capsule, Found, Stores, named_capsule
 from bench.commands.output import print_json, print_text
-from bench.report.visible import clipped, visible
+from bench.diff.explain import Explanation, Section, explain
+from bench.run_store import RunError
 from capsules.codec import to_value
-
-# The field that names an entry of an array of objects.
-KEYS = ("span_id", "claim_id", "source", "id", "item", "reason")
-ORDER_BEARING = ("constraints", "evidence_capsule_refs", "rewrites")
-LIMIT = 160
+from capsules.prompt import PromptCapsule
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain the difference; the exit code is 0 whether or not there is one."""
-    left_id, left = named_capsule(arguments.left, arguments.run_name, arguments.results)
-    right_id, right = named_capsule(arguments.right, arguments.run_name, arguments.results)
-    lines = list(differences(to_value(left), to_value(right)))
+    runs = arguments.run_name or ["latest"]
+    left = named_capsule(arguments.left, runs, arguments.results)
+    right = named_capsule(arguments.right, runs, arguments.results)
+    if type(left.capsule) is not type(right.capsule):
+        raise RunError(
+            f"expected two capsules of one type, found {left.capsule.schema_id} and {right.capsule.schema_id}"
+        )
+    missing: list[str] = []
+    told = explain(
+        to_value(left.capsule),
+        to_value(right.capsule),
+        _evidence(left.capsule, runs, arguments.results, missing),
+        _evidence(right.capsule, runs, arguments.results, missing),
+    )
     if arguments.json:
-        print_json({"left": left_id, "right": right_id, "equal": left_id == right_id, "differences": lines})
+        print_json(_value(left, right, told, missing))
         return 0
-    print_text(f"A {left_id}")
-    print_text(f"B {right_id}")
-    if left_id == right_id:
-        print_text("the same capsule: every byte is equal")
-    elif left.capsule_id == right.capsule_id:
-        print_text(f"two versions of {left.capsule_id}")
-    for line in lines:
+    for line in _lines(left, right, told, missing):
         print_text(line)
     return 0
 
 
-def differences(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[str]:
-    """Every difference of two capsules' values, one sentence each, in the order of the fields."""
-    for name in sorted(set(left) | set(right)):
-        yield from _compare(name, left.get(name), right.get(name))
-
-
-def _compare(at: str, left: Any, right: Any) -> Iterator[str]:
-    if left == right:
-        return
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
-        for name in sorted(set(left) | set(right)):
-            yield from _compare(f"{at}.{name}", left.get(name), right.get(name))
-    elif isinstance(left, Sequence) and isinstance(right, Sequence) and not isinstance(left, str):
-        yield from _compare_arrays(at, left, right)
-    else:
-        yield f"{at}: {_words(left)} in A, {_words(right)} in B"
-
-
-def _compare_arrays(at: str, left: Sequence[Any], right: Sequence[Any]) -> Iterator[str]:
-    in_left, in_right = _by_key(left), _by_key(right)
-    for key, value in in_left.items():
-        if key not in in_right:
-            yield f"{at}: only A has {_entry(key, value)}"
-        else:
-            yield from _compare(f"{at}[{key}]", value, in_right[key])
-    for key, value in in_right.items():
-        if key not in in_left:
-            yield f"{at}: only B has {_entry(key, value)}"
-    shared_left = [key for key in in_left if key in in_right]
-    if at in ORDER_BEARING and shared_left != [key for key in in_right if key in in_left]:
-        yield f"{at}: the same entries in another order"
-
-
-def _by_key(entries: Sequence[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for index, entry in enumerate(entries):
-        key = next((str(entry[k]) for k in KEYS if isinstance(entry, Mapping) and entry.get(k)), None)
-        if key is None:
-            key = (
-                visible(str(entry))
-                if not isinstance(entry, Mapping)
-                else f"{entry.get('reason', '')}#{index}"
-            )
-        found[key if key not in found else f"{key}#{index}"] = entry
+def _evidence(capsule: Capsule, runs: Sequence[str], results: Path, missing: list[str]) -> list[Any]:
+    """The evidence capsules of a prompt that the stores hold; the others are named in ``missing``."""
+    if not isinstance(capsule, PromptCapsule):
+        return []
+    found = []
+    for ref in capsule.evidence_capsule_refs:
+        try:
+            found.append(to_value(Stores(runs, results).capsule(ref.id).capsule))
+        except RunError:
+            missing.append(ref.id)
     return found
 
 
-def _entry(key: str, value: Any) -> str:
-    if isinstance(value, Mapping):
-        for name in ("exact", "text", "reason", "level"):
-            if value.get(name):
-                return f"{key} ({name}: {_words(value[name])})"
-    return key
+def _value(left: Found, right: Found, told: Explanation, missing: Sequence[str]) -> dict[str, Any]:
+    return {
+        "left": left.digest,
+        "right": right.digest,
+        "equal": left.digest == right.digest,
+        "spans": dict(told.spans),
+        "sections": [{"title": s.title, "lines": list(s.lines)} for s in told.sections],
+        "changes": [{"in": name, **change.to_value()} for name, change in told.changes],
+        "not_compared": list(missing),
+    }
 
 
-def _words(value: Any) -> str:
-    if value is None:
-        return "nothing"
-    if isinstance(value, str):
-        return f'"{clipped(visible(value), LIMIT)}"'
-    return clipped(visible(str(value)), LIMIT)
+def _lines(left: Found, right: Found, told: Explanation, missing: Sequence[str]) -> Iterator[str]:
+    yield f"A {left.digest}"
+    yield f"B {right.digest}"
+    if left.digest == right.digest:
+        yield "the same capsule: every byte is equal"
+        return
+    if left.capsule.capsule_id == right.capsule.capsule_id:
+        yield f"two versions of {left.capsule.capsule_id}"
+    else:
+        yield f"two capsules, {left.capsule.capsule_id} and {right.capsule.capsule_id}"
+    kept = ", ".join(f"{count} {kind}" for kind, count in told.spans.items())
+    yield f"spans of evidence: {kept or 'none'}"
+    for section in told.sections:
+        yield from _section(section)
+    for digest in missing:
+        yield f"not compared: evidence {digest} is in no store that was searched (--run RUN)"
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield ""
+    yield section.title
+    for line in section.lines:
+        yield f"  {line}"

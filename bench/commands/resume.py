@@ -18,7 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     if sweep is not None:
         return run_sweep(sweep)
     reporter = Reporter()
-    folder = find_run(arguments.target, arguments.results)
+    folder = find_run(arguments.target, arguments.results, to_continue=True)
     if folder.complete:
         outcome = ended(folder, reporter)
         if outcome is not None and outcome.clean:

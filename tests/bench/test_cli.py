@@ -33,6 +33,7 @@ def test_the_commands_are_the_documented_ones() -> None:
         "report",
         "show",
         "explain",
+        "golden",
         "recall",
         "list",
     ]

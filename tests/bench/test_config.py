@@ -100,7 +100,7 @@ BAD = {
     "local time": (["task.as_of='2026-01-01 00:00'"], "expected YYYY-MM-DDTHH:MM:SSZ"),
     "authority that ends before it begins": (["arms.naive.authority.expires_at='2019-01-01T00:00:00Z'"],
                                              "must be after not_before"),
-    "tokenizer": (["tokenizer=word"], "expected model, hf:<id or folder> or tiktoken:<encoding>"),
+    "tokenizer": (["tokenizer=word"], "expected model, bytes, hf:<id or folder> or tiktoken:<encoding>"),
     "sweep without -m": (["seed=1,2"], "a sweep needs -m"),
 }  # fmt: skip
 

@@ -62,6 +62,19 @@ def test_what_build_left_is_the_latest_only_where_there_is_no_run(tmp_path: Path
     assert find_run("latest", tmp_path).path == dry
 
 
+def test_a_run_that_died_before_its_prompts_were_built_is_the_latest_only_to_continue(tmp_path: Path) -> None:
+    built, died = started(tmp_path, NOON), started(tmp_path, NOON + 1)
+    (built / "builds.jsonl").write_text("")
+    assert find_run("latest", tmp_path).path == built
+    assert find_run("latest", tmp_path, to_continue=True).path == died
+
+
+def test_a_dry_folder_is_marked_before_anything_else_is_in_it(tmp_path: Path) -> None:
+    folder = create_run(tmp_path, "e", NOON, dry=True)
+    assert folder.dry
+    assert [path.name for path in folder.path.iterdir()] == ["build.json"]
+
+
 def test_reference_results_are_never_the_latest_run(tmp_path: Path) -> None:
     reference = tmp_path / "reference" / "quickstart"
     reference.mkdir(parents=True)

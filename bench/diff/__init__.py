@@ -1,0 +1,1 @@
+"""How two capsules differ: every field, every span, every omission; in values and in words."""
