@@ -68,9 +68,20 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """The arguments of a command; overrides may stand before and after its options."""
+    top = parser()
+    arguments, rest = top.parse_known_args(argv)
+    if any(word.startswith("-") for word in rest) or (rest and "overrides" not in arguments):
+        top.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        arguments.overrides = [*arguments.overrides, *rest]
+    return arguments
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code."""
-    arguments = parser().parse_args(argv)
+    arguments = parse(argv)
     signal.signal(signal.SIGTERM, _terminated)
     try:
         return COMMANDS[arguments.command].run(arguments)

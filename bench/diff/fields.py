@@ -13,7 +13,7 @@ Rules that this module owns:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,12 +46,23 @@ class Change:
         return {"at": self.at, "kind": self.kind, "left": self.left, "right": self.right}
 
 
-def changes(left: Any, right: Any, at: str = "", label: str = "") -> Iterator[Change]:
-    """Every difference of two values, in the order of the fields."""
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
-        yield from _objects(left, right, at, label)
-    elif _is_array(left) and _is_array(right):
-        yield from _arrays(left, right, at, label)
+def changes(
+    left: Any, right: Any, at: str = "", label: str = "", *, whole: Callable[[Any], bool] = lambda _: False
+) -> Iterator[Change]:
+    """Every difference of two values, in the order of the fields.
+
+    Args:
+        left: A value of JSON.
+        right: The other one.
+        at: Where the values stand.
+        label: The same in words.
+        whole: Which objects and arrays are not looked into: another one is one change.
+    """
+    opened = not whole(left) and not whole(right)
+    if opened and isinstance(left, Mapping) and isinstance(right, Mapping):
+        yield from _objects(left, right, at, label, whole)
+    elif opened and _is_array(left) and _is_array(right):
+        yield from _arrays(left, right, at, label, whole)
     elif type(left) is not type(right) or left != right:
         yield Change(at=at, label=label, kind=CHANGED, left=left, right=right)
 
@@ -63,7 +74,9 @@ def entry_name(entry: Any) -> str | None:
     return next((str(entry[name]) for name in NAMES if entry.get(name)), None)
 
 
-def _objects(left: Mapping[str, Any], right: Mapping[str, Any], at: str, label: str) -> Iterator[Change]:
+def _objects(
+    left: Mapping[str, Any], right: Mapping[str, Any], at: str, label: str, whole: Callable[[Any], bool]
+) -> Iterator[Change]:
     for name in sorted(left.keys() | right.keys()):
         where, said = f"{at}/{_escaped(name)}", f"{label}.{name}" if label else name
         if name not in right:
@@ -71,15 +84,17 @@ def _objects(left: Mapping[str, Any], right: Mapping[str, Any], at: str, label: 
         elif name not in left:
             yield Change(at=where, label=said, kind=RIGHT_ONLY, right=right[name])
         else:
-            yield from changes(left[name], right[name], where, said)
+            yield from changes(left[name], right[name], where, said, whole=whole)
 
 
-def _arrays(left: Sequence[Any], right: Sequence[Any], at: str, label: str) -> Iterator[Change]:
+def _arrays(
+    left: Sequence[Any], right: Sequence[Any], at: str, label: str, whole: Callable[[Any], bool]
+) -> Iterator[Change]:
     in_left, in_right = _by_name(left), _by_name(right)
     for name, index in in_left.items():
         where, said = f"{at}/{index}", f"{label}[{name}]"
         if name in in_right:
-            yield from changes(left[index], right[in_right[name]], where, said)
+            yield from changes(left[index], right[in_right[name]], where, said, whole=whole)
         else:
             yield Change(at=where, label=said, kind=LEFT_ONLY, left=left[index])
     for name, index in in_right.items():

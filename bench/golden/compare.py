@@ -20,10 +20,12 @@ from bench.diff.fields import Change, changes
 from bench.golden.fates import first_span
 from bench.golden.records import Golden, GoldenBuild
 from bench.golden.segments import first_segment
+from bench.golden.texts import is_stand_in
 from bench.golden.words import NOTHING, Named, Texts, named_change
 from bench.records_io import row_value
 
 _CAUSES = ("status", "code", "message")
+_SUMS = ("/candidates", "/evidence_capsule_refs")  # of the prompt capsule: they follow from other fields
 _CONSEQUENCES = ("prompt_tokens", "prompt", "evidence", "ids_digest", "segments", "blocks", "items", "shown")
 
 
@@ -131,9 +133,9 @@ def _changes(left: GoldenBuild, right: GoldenBuild, pair: _Pair) -> Iterator[tup
         yield from (("build", change) for change in changes(a[name], b[name], f"/{name}", name))
     late: list[tuple[str, Change]] = []
     for where, one, other in _capsules(left, right, pair):
-        for change in changes(one, other):
+        for change in changes(one, other, whole=is_stand_in):
             entry = (where, change)
-            if where == "prompt capsule" and change.at.startswith("/evidence_capsule_refs"):
+            if where == "prompt capsule" and change.at.startswith(_SUMS):
                 late.append(entry)
             else:
                 yield entry

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,8 @@ class GoldenItem(pytest.Item):
             return
         checked = check(self.path, os.environ, reporter)
         if checked.difference is not None:
-            raise GoldenMismatchError("\n".join(visible(line) for line in lines(checked)))
+            named = replace(checked, file=Path(self._short_name()))
+            raise GoldenMismatchError("\n".join(visible(line) for line in lines(named)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The difference, or why it could not be looked for; other errors keep their traceback."""

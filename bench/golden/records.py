@@ -1,7 +1,10 @@
 """What a golden file holds of each build, as plain data.
 
-Rules that this module owns: nothing here is a clock reading, a host path or a text; ids of tokens are
-held by digest, once as a whole, once a segment and once a block, so that a change can be placed.
+Rules that this module owns:
+
+* Nothing here is a clock reading, a host path or a text. Ids of tokens are held by digest, once as a
+  whole, once a segment and once a block, so that a change can be placed.
+* A candidate that the capsule hides (``visibility.denied``) is not named here either.
 """
 
 from __future__ import annotations
@@ -164,10 +167,15 @@ def _failed(item: Prepared, texts: bool) -> GoldenBuild:
 
 
 def _items(built: BuiltPrompt) -> tuple[GoldenItem, ...]:
+    named: set[str | None] | None = None
+    if built.prompt is not None:
+        named = {span.span_id for evidence in built.evidence for span in evidence.exact_spans}
+        named |= {omission.item for omission in built.prompt.omissions}
     stages: dict[str, list[str]] = {}
     for stage in built.stages:
         for item in stage.items:
-            stages.setdefault(item, []).append(stage.stage)
+            if named is None or item in named:
+                stages.setdefault(item, []).append(stage.stage)
     return tuple(GoldenItem(item=item, stages=tuple(names)) for item, names in stages.items())
 
 

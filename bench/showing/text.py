@@ -77,7 +77,8 @@ def _evidence(evidence: EvidenceView) -> Iterator[Piece]:
         yield _fact("source", f"{said}  {source}")
     for span in evidence.spans:
         yield _fact(
-            "span", f"{span.place} of {span.document}" + ("" if span.known else " (source not in the store)")
+            "span",
+            f"{span.place} of {span.document}" + ("" if span.known else " (its source is not in the store)"),
         )
         yield _in_context(span)
     for claim in evidence.claims:
@@ -104,7 +105,7 @@ def _contradiction(clash: ContradictionView) -> Iterator[Piece]:
     )
     table = Table(box=None, show_header=True, padding=(0, 2, 0, 4), expand=True)
     for side in (clash.left, clash.right):
-        table.add_column(visible(side.document), ratio=1, header_style=HEAD)
+        table.add_column(visible(side.document), ratio=1, header_style=HEAD, overflow="fold")
     table.add_row(*(Text("\n".join(_shown(side.text))) for side in (clash.left, clash.right)))
     table.add_row(*(Text(visible(side.name), style="dim") for side in (clash.left, clash.right)))
     yield table

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.__main__ import main, parser
+from bench.__main__ import main, parse, parser
 from bench.commands import COMMANDS
 from bench.errors import describe_os_error
 from bench.pipeline import Outcome
@@ -68,6 +68,16 @@ def test_usage_errors_are_2(capsys: pytest.CaptureFixture[str]) -> None:
             parser().parse_args(arguments)
         assert caught.value.code == 2
     assert "usage:" in capsys.readouterr().err
+
+
+def test_overrides_may_stand_on_both_sides_of_an_option() -> None:
+    for words in (["-m", "a=1", "b=2"], ["a=1", "-m", "b=2"], ["a=1", "b=2", "-m"]):
+        arguments = parse(["run", *words])
+        assert (arguments.overrides, arguments.multirun) == (["a=1", "b=2"], True)
+    for words in (["run", "a=1", "--nope"], ["report", "latest", "--json", "a=1"]):
+        with pytest.raises(SystemExit) as caught:
+            parse(words)
+        assert caught.value.code == 2
 
 
 BAD_INPUT = {

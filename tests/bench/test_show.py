@@ -1,21 +1,23 @@
-"""``show`` and ``explain``: what a person reads; what a terminal could be fooled with is written out."""
+"""``show`` and ``explain`` as commands: what is found where, at which time, and what is refused."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bench.__main__ import main
-from bench.commands.explain import differences
-from bench.commands.show import capsule_lines
 from bench.pipeline import Outcome
 from bench.stored_run import StoredRun
 from capsules.codec import read_stored, to_value, wire
 from capsules.evidence import EvidenceCapsule
 from capsules.prompt import PromptCapsule
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -37,20 +39,6 @@ def test_a_run_in_short_names_its_prompts(run: StoredRun, capsys: pytest.Capture
         assert digest in out
 
 
-def test_a_capsule_shows_its_spans_in_context_and_every_omission_by_reason(run: StoredRun) -> None:
-    digest, prompt = next(prompts(run))
-    lines = list(capsule_lines(digest, prompt, run.store))
-    text = "\n".join(lines)
-    assert prompt.active_object.text in text
-    for omission in prompt.omissions:
-        assert omission.reason in text
-        assert omission.item is None or omission.item in text
-    for ref in prompt.evidence_capsule_refs:
-        evidence = read_stored(run.store.get(ref.id).data, EvidenceCapsule)
-        for span in evidence.exact_spans:
-            assert f"[[{span.exact}]]".split("\n")[0] in text
-
-
 def test_a_capsule_is_found_by_digest_in_the_latest_run(
     run: StoredRun, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -58,43 +46,75 @@ def test_a_capsule_is_found_by_digest_in_the_latest_run(
     results = str(run.folder.path.parent.parent)
     assert main(["show", digest, "--results", results, "--json"]) == 0
     assert json.loads(capsysbinary.readouterr().out) == {"digest": digest, "capsule": to_value(prompt)}
-    assert main(["show", "b3:" + "0" * 64, "--results", results]) == 2
 
 
-def test_control_and_bidi_characters_are_written_out(run: StoredRun) -> None:
-    _, prompt = next(prompts(run))
-    value = to_value(prompt)
-    value["active_object"]["text"] = "safe\u202edesrever\x1b[31m"
-    from capsules.codec import from_value
+def test_a_digest_that_is_not_there_names_the_runs_that_were_searched(
+    run: StoredRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = "b3:" + "0" * 64
+    path = str(run.folder.path)
+    assert main(["show", nowhere, "--run", path, "--run", path]) == 2
+    err = capsys.readouterr().err
+    assert (
+        f"{nowhere} is not in the store of {path}, {path}; name the run that holds it with --run RUN" in err
+    )
+    assert main(["explain", nowhere, nowhere, "--run", path]) == 2
+    assert f"is not in the store of {path};" in capsys.readouterr().err
 
-    text = "\n".join(capsule_lines("b3:x", from_value(PromptCapsule, value), run.store))
-    assert "\u202e" not in text
-    assert "\x1b" not in text
-    assert "⟨U+202E⟩" in text
-    assert "⟨U+001B⟩" in text
+
+def test_ids_only_holds_no_text_of_the_data(run: StoredRun, tmp_path: Path) -> None:
+    digest, prompt = next(prompts(run))
+    texts = [prompt.active_object.text, *(c.text for c in prompt.constraints)]
+    for ref in prompt.evidence_capsule_refs:
+        evidence = read_stored(run.store.get(ref.id).data, EvidenceCapsule)
+        texts += [span.exact for span in evidence.exact_spans]
+    where = ["--run", str(run.folder.path), "--ids-only"]
+    shown = [
+        subprocess.run(
+            [sys.executable, "-m", "bench", "show", digest, *where, *more],
+            capture_output=True, check=True, cwd=ROOT,
+        ).stdout.decode()
+        for more in ([], ["--json"])
+    ]  # fmt: skip
+    page = tmp_path / "page.html"
+    assert main(["show", digest, *where, "--html", str(page)]) == 0
+    for output in (*shown, page.read_text("utf-8")):
+        assert digest in output
+        assert not [text for text in texts if text in output or text[:20] in output]
 
 
-def test_two_versions_are_explained_field_by_field() -> None:
-    left = {
-        "task": "t",
-        "constraints": [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}],
-        "omissions": [{"item": None, "reason": "visibility.denied", "count": 1}],
-        "authority": {"max_level": "public", "providers": ["local"]},
-    }
-    right = {
-        "task": "t",
-        "constraints": [{"id": "b", "text": "z"}, {"id": "a", "text": "x"}],
-        "omissions": [{"item": None, "reason": "visibility.denied", "count": 3}],
-        "authority": {"max_level": "internal", "providers": ["local", "other"]},
-    }
-    assert list(differences(left, right)) == [
-        'authority.max_level: "public" in A, "internal" in B',
-        "authority.providers: only B has other",
-        'constraints[b].text: "y" in A, "z" in B',
-        "constraints: the same entries in another order",
-        "omissions[visibility.denied].count: 1 in A, 3 in B",
-    ]
-    assert list(differences(left, left)) == []
+def test_a_page_is_written_where_it_was_asked_for(
+    run: StoredRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    digest, _ = next(prompts(run))
+    page = tmp_path / "page.html"
+    assert main(["show", digest, "--run", str(run.folder.path), "--html", str(page)]) == 0
+    assert capsys.readouterr().out == f"written: {page}\n"
+    assert page.read_bytes().startswith(b"<!doctype html>")
+    assert main(["show", str(run.folder.path), "--html", str(page)]) == 2
+    assert "--html: expected the digest of a capsule" in capsys.readouterr().err
+
+
+def test_a_capsule_is_judged_at_the_time_of_its_run_or_at_another(
+    run: StoredRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    digest, prompt = next(prompts(run))
+    where = ["--run", str(run.folder.path)]
+    assert main(["show", digest, *where]) == 0
+    assert "validity         valid at 2026-06-01T00:00:00Z: " in capsys.readouterr().out
+    assert main(["show", digest, *where, "--now", "2101-01-01T00:00:00Z"]) == 0
+    out = capsys.readouterr().out
+    assert "validity         NOT VALID at 2101-01-01T00:00:00Z: " in out
+    assert "authority.expired at /authority/expires_at" in out
+    assert ": over at 2101-01-01T00:00:00Z" in out
+    assert main(["show", digest, *where, "--now", "today"]) == 2
+    file = tmp_path / "capsule.json"
+    file.write_bytes(wire(prompt))
+    capsys.readouterr()
+    assert main(["show", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "validity         not judged: no time was given (--now TIME)" in out
+    assert "not read         no store was given (--run RUN)" in out
 
 
 def test_explain_takes_files_and_digests(
@@ -107,7 +127,26 @@ def test_explain_takes_files_and_digests(
     assert main(["explain", str(file), first_id, *where]) == 0
     assert "the same capsule: every byte is equal" in capsys.readouterr().out
     assert main(["explain", str(file), second_id, *where]) == 0
-    assert "active_object.text: " in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "what is asked\n  active_object.ref: " in out
+    assert "not compared" not in out
+    assert main(["explain", str(file), str(file), "--results", str(tmp_path / "none")]) == 0
     file.write_bytes(wire(first).replace(b'"task":"synthetic"', b'"task":"synthetiC"'))
     assert main(["explain", str(file), first_id, *where]) == 2
     assert "bytes.digest.mismatch" in capsys.readouterr().err
+
+
+def test_explain_says_what_it_could_not_compare(
+    run: StoredRun, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (_, first), (_, second) = list(prompts(run))[:2]
+    for name, capsule in (("a", first), ("b", second)):
+        (tmp_path / name).write_bytes(wire(capsule))
+    results = ["--results", str(tmp_path / "none")]
+    assert main(["explain", str(tmp_path / "a"), str(tmp_path / "b"), "--json", *results]) == 0
+    value = json.loads(capsysbinary.readouterr().out)
+    assert value["not_compared"] == [ref.id for one in (first, second) for ref in one.evidence_capsule_refs]
+    assert value["equal"] is False
+    evidence = run.store.get(first.evidence_capsule_refs[0].id).data
+    (tmp_path / "e").write_bytes(evidence)
+    assert main(["explain", str(tmp_path / "a"), str(tmp_path / "e"), *results]) == 2
