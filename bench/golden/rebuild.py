@@ -29,7 +29,7 @@ from bench.golden.places import located, portable
 from bench.golden.records import Golden, golden_build
 from bench.golden.texts import without_texts
 from bench.hydra_app import expand
-from bench.pipeline import Prepared, prepare
+from bench.preparation import Prepared, prepare
 from bench.progress import Reporter
 from capsules.codec import to_value
 from capsules.store import MemoryStore
