@@ -94,6 +94,8 @@ def named_change(change: Change, where: str, texts: Texts) -> Named:
 def _both(change: Change, texts: Texts) -> tuple[str, str]:
     """Both values; of two long texts, the first edit."""
     one, other = _text(change.left, texts), _text(change.right, texts)
+    if one is not None and one == other:  # stand-ins of one text that differ: the file was edited
+        return canonical_bytes(change.left).decode(), canonical_bytes(change.right).decode()
     if one is None or other is None or max(len(one), len(other)) <= LIMIT:
         return texts.words(change.left), texts.words(change.right)
     position, old, new = edits(one, other)[0]

@@ -13,11 +13,18 @@ from capsules.evidence import EvidenceCapsule
 from capsules.prompt import PromptCapsule
 
 
+class Capsules(list[tuple[dict[str, Any], list[dict[str, Any]]]]):
+    """A list whose repr is short, for the reports of property tests."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} prompts with their evidence>"
+
+
 @pytest.fixture(scope="session")
-def capsules(finished: Outcome) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+def capsules(finished: Outcome) -> Capsules:
     """(prompt, its evidence) of every prompt of the run."""
     run = StoredRun(finished.folder)
-    found = []
+    found = Capsules()
     for row in run.builds:
         if row.prompt_capsule is not None:
             prompt = read_stored(run.store.get(row.prompt_capsule).data, PromptCapsule)

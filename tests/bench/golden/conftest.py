@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from json import JSONEncoder
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -47,12 +48,22 @@ def of_notes(notes: Path) -> list[str]:
     return [*ARMS, "task=custom", "task.examples=0", f"task.options.file={notes}"]
 
 
+class Recorded(NamedTuple):
+    """A golden file and what it holds; its repr is short, for the reports of property tests."""
+
+    path: Path
+    golden: Golden
+
+    def __repr__(self) -> str:
+        return f"<{self.path.name}>"
+
+
 @pytest.fixture(scope="session")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Golden]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     """A golden file of two synthetic samples in two arms, and what it holds."""
     path = tmp_path_factory.mktemp("golden") / "two.golden.json"
     config = compose_config([*ARMS, "limit=2", "experiment=quickstart"])
-    return path, record(path, config, {}, Reporter(quiet=True))[0]
+    return Recorded(path, record(path, config, {}, Reporter(quiet=True))[0])
 
 
 @pytest.fixture

@@ -104,6 +104,7 @@ def test_a_change_of_any_field_of_a_capsule_is_named(recorded: Recorded, which: 
     renamed = place == ("capsule_id",) and kind == "evidence capsule"
     assert difference.field.at.startswith(kind)
     assert renamed or covers(pointers(difference), place)
+    assert difference.field.expected != difference.field.found
     if place[0] == "exact_spans" and not renamed:
         assert difference.span is not None
 
