@@ -87,7 +87,7 @@ def _prompt_facts(prompt: PromptCapsule, setting: Setting) -> Facts:
         ("authority holds", f"{grant.not_before} to {grant.expires_at}{_at(grant, setting.now)}"),
         (
             "output contract",
-            f"{contract.name}, {contract.max_quotes} quotes, {contract.min_chars} characters",
+            f"{contract.name}, at most {contract.max_quotes}, from {contract.min_chars} characters up",
         ),
         (
             "budget",

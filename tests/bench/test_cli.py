@@ -167,6 +167,24 @@ def test_build_counts_without_an_engine(cli: Cli, byte_tokenizer: Path, tmp_path
     assert cli("show", "latest").returncode == 0
 
 
+def test_a_build_that_was_killed_is_no_run_to_continue(tmp_path: Path) -> None:
+    """Killed by the builder itself, in the middle of the first prompt."""
+    (tmp_path / "mine.py").write_text(
+        "import os, signal\ndef build(sample, context): os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    command = [sys.executable, "-m", "bench"]
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}:{tmp_path}"}
+    options = ["limit=1", "tokenizer=bytes", "arms.naive.builder=mine:build"]
+    killed = subprocess.run([*command, "build", *options], cwd=tmp_path, env=env, timeout=120, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    again = subprocess.run(
+        [*command, "resume", "latest"],
+        cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "holds what `capsule-bench build` left, no run" in again.stderr
+
+
 def test_a_prompt_that_cannot_fit_is_named_with_both_numbers_and_nothing_to_continue(
     cli: Cli, small: Callable[..., list[str]]
 ) -> None:
