@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from bench.build.base import BuildContext, Builder, BuildError, BuiltPrompt
 from bench.build.registry import builder
+from bench.compression.base import Rewriter
 from bench.contracts.forms import lead_of
 from bench.contracts.grammar import GrammarError, grammar_of
 from bench.planner import OPERATION, PROVIDER, Prepared, ids_bytes
@@ -57,6 +58,7 @@ class Bench:
     store: Store
     now: str
     frame: Frame | None = None
+    rewrite: Rewriter | None = None
 
 
 def build_all(bench: Bench, advance: Callable[[int], object]) -> Built:
@@ -123,15 +125,21 @@ def _source_bytes(samples: Sequence[Sample]) -> list[bytes]:
     return [doc.text.encode("utf-8") for sample in samples for doc in sample.input.sources]
 
 
-def _build(bench: Bench, sample: Sample, arm: ArmSpec, build: Builder) -> tuple[Prepared, BuildRow]:
+def context_of(bench: Bench, sample: Sample, arm: ArmSpec, rewrite: Rewriter | None) -> BuildContext:
+    """What a builder may use for one sample and arm."""
     upper_bound = arm.retrieval.name in UPPER_BOUNDS or arm.selection.name in UPPER_BOUNDS
-    context = BuildContext(
+    return BuildContext(
         arm=arm,
         tokenizer=bench.tokenizer,
         examples=bench.data.examples,
         gold=sample.gold if upper_bound else None,
         frame=bench.frame,
+        rewrite=rewrite,
     )
+
+
+def _build(bench: Bench, sample: Sample, arm: ArmSpec, build: Builder) -> tuple[Prepared, BuildRow]:
+    context = context_of(bench, sample, arm, bench.rewrite)
     sample_id = sample.input.sample_id
     try:
         built = build(sample.input, context)
@@ -204,6 +212,7 @@ def _row(item: Prepared, built: BuiltPrompt, evidence: tuple[str, ...]) -> Build
         laws=tuple(sorted(built.laws.items())),
         flags=built.flags,
         compressor_us=built.compressor_us,
+        compressed=built.compressed,
     )
 
 
@@ -254,8 +263,13 @@ def _message(error: BuildError | CapsuleError | GrammarError) -> str:
 def _require_prompts(spec: RunSpec, rows: Sequence[BuildRow]) -> None:
     for arm in spec.arms:
         mine = [row for row in rows if row.arm_id == arm.arm_id]
-        if mine and all(row.status == "error" for row in mine):
+        if mine and all(row.status == "error" for row in mine) and not _uncompressed(mine[0]):
             raise DeadEndError(
                 f"arm {arm.arm_id}: no prompt can be built for any of {len(mine)} samples; the first "
                 f"({mine[0].sample_id}): {mine[0].error}"
             )
+
+
+def _uncompressed(row: BuildRow) -> bool:
+    """Whether a prompt is missing because a dry build runs no lossy compressor."""
+    return (row.error or "").startswith("compression.unavailable:")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from bench.compression.base import ITEMS, MODES
+from bench.compression.registry import LIBRARY, LLMLINGUA2
 from bench.contracts.forms import CONTRACTS
 from bench.specs import CACHE_STATES, LAYOUTS, ArmSpec, RunSpec
 from capsules.visibility import LEVELS
@@ -52,6 +54,7 @@ def check_arm(arm: ArmSpec) -> None:
     in_range(f"{at}.retrieval.k", arm.retrieval.k, 1)
     in_range(f"{at}.selection.k", arm.selection.k, 1)
     in_range(f"{at}.compression.rate_bp", arm.compression.rate_bp, 1, 10_000)
+    _check_compression(at, arm)
     in_range(f"{at}.contract.max_quotes", arm.contract.max_quotes, 1)
     in_range(f"{at}.contract.min_chars", arm.contract.min_chars, 1)
     in_range(f"{at}.budget.reserved_output", arm.budget.reserved_output, 1)
@@ -61,6 +64,22 @@ def check_arm(arm: ArmSpec) -> None:
         raise ConfigError(
             f"{at}.budget cannot fit: reserved_output + evidence_limit = {need} tokens, "
             f"but the window is {arm.budget.window}"
+        )
+
+
+def _check_compression(at: str, arm: ArmSpec) -> None:
+    spec = arm.compression
+    one_of(f"{at}.compression.mode", spec.mode, MODES)
+    if spec.model and spec.name not in LIBRARY:
+        raise ConfigError(
+            f"{at}.compression.model is for {' and '.join(LIBRARY)} alone: expected none for "
+            f"{spec.name!r}, found {spec.model!r}"
+        )
+    if spec.name == LLMLINGUA2 and not spec.model:
+        raise ConfigError(f"{at}.compression.model: expected a token classifier for {spec.name}, found none")
+    if spec.mode != ITEMS and arm.layout != "capsule":
+        raise ConfigError(
+            f"{at}.compression.mode: expected {ITEMS} for layout {arm.layout}, found {spec.mode!r}"
         )
 
 

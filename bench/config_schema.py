@@ -78,10 +78,12 @@ class SelectionConfig:
 
 @dataclass
 class CompressionConfig:
-    """How an arm shortens its evidence; ``rate_bp`` is the share of tokens asked for."""
+    """How an arm shortens its evidence: see ``bench.specs.CompressionSpec``."""
 
     name: str = "none"
     rate_bp: int = 10_000
+    mode: str = "items"
+    model: str = ""
 
 
 @dataclass

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from bench.device_memory import require_back, used_mib
 from bench.egress import AuthorizedEngine, RunGate
 from bench.engines.base import EngineError, EngineInfo
 from bench.engines.registry import start_engine
+from bench.engines.scoring import scoring
 from bench.engines.start import EngineStart
 from bench.lock import RunLock
 from bench.model_store import ModelFolder
@@ -34,7 +35,9 @@ from bench.records_io import append_value, read_values
 from bench.resume import Progress
 from bench.run_store import DeadEndError, RunFolder
 from bench.runner import GroupRunner
+from bench.scoring_gate import AuthorizedScorer
 from bench.specs import RunSpec
+from capsules.store import Store
 from capsules.tokenizer import Tokenizer
 
 MAX_DEATHS = 2
@@ -75,6 +78,20 @@ def run_engines(stage: Stage) -> dict[str, int]:
                     raise
                 stage.reporter.say(f"the engine was lost ({error}); starting it again")
     return times
+
+
+def start_scorer(start: EngineStart, projects: Iterable[str], store: Store, now: str) -> AuthorizedScorer:
+    """Start the run's engine, without prefix caching, to score texts behind the policy.
+
+    Raises:
+        EngineError: It does not start, or gives no log-probabilities of prompts.
+    """
+    engine = start_engine(start)
+    try:
+        return AuthorizedScorer(scoring(engine), projects=projects, store=store, now=now)
+    except BaseException:
+        engine.close()
+        raise
 
 
 def pending(stage: Stage, group: Group) -> int:

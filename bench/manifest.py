@@ -23,6 +23,7 @@ ROW_FILES = (
     "samples.jsonl",
     "refused.jsonl",
     "builds.jsonl",
+    "compressions.jsonl",
     "engines.jsonl",
     "requests.jsonl",
     "responses.jsonl",

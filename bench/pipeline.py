@@ -1,7 +1,7 @@
 """The whole way of a run: data, capsules, plan, engines, scores, report, manifest.
 
-    load the task -> build and store every (sample, arm) -> plan -> engines -> rebuild -> score
-    -> report -> manifest
+    load the task -> lossy compressors -> build and store every (sample, arm) -> plan -> engines
+    -> rebuild -> score -> report -> manifest
 
 Rules that this module owns:
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ from omegaconf import DictConfig
 
 from bench.build_stage import Bench, Built, build_all, without_times
 from bench.completion import complete
+from bench.compression.base import Rewriter
+from bench.compression_stage import compress_all, is_lossy, stored_rewriter
+from bench.compressor_start import compressor_starter
 from bench.config import config_digest, dump_config, load_config, to_spec
 from bench.engine_stage import Stage, run_engines
 from bench.estimate import estimate
@@ -95,7 +98,8 @@ def build_only(
     folder = create_run(results, spec.experiment, clock(), dry=True)
     write_atomic(folder.config, dump_config(cfg).encode("utf-8"))
     with RunLock(folder, reporter.say):
-        return folder, spec, _build(folder, prepared, reporter, clock)
+        bench = _bench(folder, prepared, clock)
+        return folder, spec, _build(folder, bench, stored_rewriter(folder), reporter)
 
 
 def resume_run(folder: RunFolder, reporter: Reporter) -> Prepared:
@@ -145,8 +149,13 @@ def send_all(
     """
     times: dict[str, int] = {}
     folder.manifest.unlink(missing_ok=True)  # until the end the run is not complete
+    bench, rewrite = _bench(folder, prepared, clock), None
+    if is_lossy(bench):
+        with _timed(times, "compress_ms"):
+            start = compressor_starter(bench, folder, prepared.model, lock, reporter)
+            rewrite = compress_all(bench, folder, start, reporter)
     with _timed(times, "build_ms"):
-        plan = _build(folder, prepared, reporter, clock)
+        plan = _build(folder, bench, rewrite, reporter)
     progress = take_up(folder, plan)
     for name, length in progress.torn.items():
         reporter.say(f"{name}: a torn tail of {length} bytes was set aside ({name}.torn)")
@@ -167,23 +176,27 @@ def send_all(
         return times | run_engines(stage)
 
 
-def _build(folder: RunFolder, prepared: Prepared, reporter: Reporter, clock: Clock) -> Plan:
-    spec, data = prepared.spec, prepared.data
+def _bench(folder: RunFolder, prepared: Prepared, clock: Clock) -> Bench:
+    """What every build shares, once the facts of the run are written down or checked."""
     facts = run_facts(prepared)
     if folder.facts.is_file():
         _require_same_facts(read_json(folder.facts), facts)
     else:
         write_json(folder.facts, {**facts, "run_id": folder.run_id, "started": format_time(clock())})
+    return Bench(
+        spec=prepared.spec,
+        data=prepared.data,
+        tokenizer=prepared.tokenizer,
+        store=folder.store(),
+        now=prepared.spec.task.as_of,
+        frame=prepared.frame,
+    )
+
+
+def _build(folder: RunFolder, bench: Bench, rewrite: Rewriter | None, reporter: Reporter) -> Plan:
+    spec, data = bench.spec, bench.data
     with reporter.bar("building capsules", len(data.samples) * len(spec.arms)) as advance:
-        bench = Bench(
-            spec=spec,
-            data=data,
-            tokenizer=prepared.tokenizer,
-            store=folder.store(),
-            now=spec.task.as_of,
-            frame=prepared.frame,
-        )
-        built = build_all(bench, advance)
+        built = build_all(replace(bench, rewrite=rewrite), advance)
     _store_rows(folder, built, data)
     plan = make_plan(spec, [row.sample_id for row in built.samples], built.prepared)
     expected = estimate(spec, plan)

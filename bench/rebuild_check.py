@@ -4,8 +4,8 @@
 
 Rules that this module owns:
 
-* The other process shares nothing with the run but config, data and tokenizer: nothing that it builds is
-  written, and its hash seed is its own.
+* The other process shares nothing with the run but config, data, tokenizer and what lossy compressors
+  answered: nothing that it builds is written, and its hash seed is its own.
 * Compared are request digests (of ids, sampling and salt), one by one, for every request that was sent.
 * It is a measurement: a digest that differs is counted, and a rebuild that fails is said and leaves no rows.
 """
@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 from bench.build_stage import Bench, build_all
+from bench.compression_stage import stored_rewriter
 from bench.config import load_config, to_spec
 from bench.planner import Plan, make_plan
 from bench.preparation import prepare
@@ -64,6 +65,7 @@ def rebuild(folder: RunFolder) -> list[RebuiltRow]:
         tokenizer=prepared.tokenizer,
         store=MemoryStore(),
         now=spec.task.as_of,
+        rewrite=stored_rewriter(folder),
     )
     built = build_all(bench, lambda n: None)
     plan = make_plan(spec, [row.sample_id for row in built.samples], built.prepared)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench.build.base import Piece, ShownSource, StageItems
+from bench.build.base import CompressedText, Piece, ShownSource, StageItems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +87,16 @@ class BuildRow:
     laws: tuple[tuple[str, bool], ...]
     flags: tuple[str, ...]
     compressor_us: int
+    compressed: tuple[CompressedText, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionRow:
+    """A line of ``compressions.jsonl``: one ask to a lossy compressor and where its stored answer is."""
+
+    ask: str  # ContentId of the ask
+    output: str  # ContentId of the stored answer
+    us: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

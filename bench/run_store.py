@@ -59,6 +59,7 @@ class RunFolder:
     refused = _File("refused.jsonl")
     rebuilt = _File("rebuilt.jsonl")
     builds = _File("builds.jsonl")
+    compressions = _File("compressions.jsonl")
     engines = _File("engines.jsonl")
     requests = _File("requests.jsonl")
     responses = _File("responses.jsonl")

@@ -34,10 +34,20 @@ class SelectionSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionSpec:
-    """What shortens the selected evidence, and to which asked share."""
+    """What shortens the selected evidence, how, and to which asked share.
+
+    Attributes:
+        name: Registry name or ``module:attribute``.
+        rate_bp: Asked share of tokens to keep, in basis points.
+        mode: ``items`` (whole items), ``protected`` (texts written anew, by the rules of capsules) or
+            ``raw`` (the whole evidence as one text, as a user would run a library over it).
+        model: For the library's compressors: hub id or folder; empty: the run's own model.
+    """
 
     name: str = "none"
-    rate_bp: int = 10_000  # asked share of tokens to keep, in basis points
+    rate_bp: int = 10_000
+    mode: str = "items"
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

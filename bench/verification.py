@@ -26,6 +26,7 @@ from bench.scorers.base import ScoringError
 from bench.scores_file import read_scores, scores_bytes
 from bench.stored_run import StoredRun
 from bench.verify_capsules import capsule_findings
+from bench.verify_compressions import compression_findings
 from bench.verify_rows import prediction_findings, request_findings, response_findings, salt_findings
 from capsules.content_id import content_id
 from capsules.errors import CapsuleError
@@ -48,6 +49,7 @@ NAMES = (
     "counts",
     "predictions",
     "capsules",
+    "compressions",
     "scores",
     "report",
 )
@@ -109,6 +111,7 @@ def _checks(folder: RunFolder, manifest: dict[str, Any], run: StoredRun, now: st
         "counts": lambda: _count_findings(run, manifest),
         "predictions": lambda: prediction_findings(run),
         "capsules": lambda: capsule_findings(run, at),
+        "compressions": lambda: compression_findings(run),
         "scores": lambda: _scores(run, other),
         "report": lambda: _report(folder, other),
     }

@@ -9,6 +9,9 @@ are the ids of its rendered segment, encoded by itself; headers are counted apar
 4. ``sent_ids``: sent ids = BOS + prefix + headers + kept items + tail, encoded again and compared; inside
    the frame of a chat template, which is compared whole.
 
+Items of a rewrite are kept: its ``tokens_before``, which must be their item tokens, enter law 2, its
+``tokens_sent``, which must be the ids of its segment, law 4.
+
 Denied candidates (``named=False``) are recorded as a sum without names, so laws 1 and 2 hold them
 by count and law 3 leaves them out. :func:`judge` returns, :func:`check` raises.
 """
@@ -23,7 +26,7 @@ from dataclasses import dataclass
 from capsules.content_id import CONTENT_ID_PATTERN
 from capsules.errors import OmissionLawError
 from capsules.evidence import EvidenceCapsule
-from capsules.omission import Omission
+from capsules.omission import Omission, Rewrite
 from capsules.prompt import PromptCapsule
 from capsules.rendering import Rendered, is_rendered
 from capsules.span import ExactSpan
@@ -90,6 +93,10 @@ class Accounts:
         """All kept spans."""
         return [span for capsule in self.evidence for span in capsule.exact_spans]
 
+    def rewrites(self) -> dict[str, Rewrite]:
+        """Rewrites by the ref of their segment: their first item."""
+        return {rewrite.items[0]: rewrite for rewrite in self.prompt.rewrites}
+
     def omissions(self) -> list[Omission]:
         """All omissions of candidates: what lies outside the retriever's pool was never one."""
         return [o for o in self.prompt.omissions if o.reason != OUTSIDE_POOL]
@@ -139,9 +146,11 @@ def _ids(accounts: Accounts) -> Iterator[LawResult]:
 def _tokens(accounts: Accounts) -> Iterator[LawResult]:
     wanted = {c.item: c.tokens for c in accounts.candidates if c.named}
     sent = {s.ref: s.n for s in accounts.tokenized.segments if s.ref is not None}
-    omissions = accounts.omissions()
+    omissions, rewrites = accounts.omissions(), accounts.rewrites()
+    sent |= {item: rewrite.tokens_before for item, rewrite in rewrites.items()}
     for item, tokens in sent.items():
-        yield from _equal("tokens", f"item tokens of {item}", wanted.get(item, 0), tokens)
+        items = rewrites[item].items if item in rewrites else (item,)
+        yield from _equal("tokens", f"item tokens of {item}", sum(wanted.get(i, 0) for i in items), tokens)
     for omission in omissions:
         if omission.item is not None:
             expected = wanted.get(omission.item, 0)
@@ -175,7 +184,7 @@ def _code_points(accounts: Accounts) -> Iterator[LawResult]:
 
 
 def _sent_ids(accounts: Accounts) -> Iterator[LawResult]:
-    ids, parts = accounts.tokenized.ids, accounts.tokenized.segments
+    ids, parts, rewrites = accounts.tokenized.ids, accounts.tokenized.segments, accounts.rewrites()
     yield from _equal("sent_ids", "ids in segments", len(ids), sum(part.n for part in parts))
     frame = accounts.frame or Frame(head=(), tail=())
     content = [part for part in parts if part.kind not in ("bos", "frame")]
@@ -194,10 +203,14 @@ def _sent_ids(accounts: Accounts) -> Iterator[LawResult]:
         yield from _equal("sent_ids", f"ids of the {segment.kind} segment at id {at}", len(again), part.n)
         same = again == ids[at : at + part.n]
         yield from _equal("sent_ids", f"whether the ids at {at} are those of their segment", True, same)
+        if part.kind == "item" and part.ref in rewrites:
+            said = rewrites[part.ref].tokens_sent
+            yield from _equal("sent_ids", f"tokens_sent of the rewrite at id {at}", part.n, said)
         at += part.n
     rendered = sorted(c.id for c in accounts.prompt.constraints if is_rendered(c.kind))
     yield from _equal("sent_ids", "prefix segments", rendered, sorted(_refs(accounts, "prefix")))
-    kept = sorted(span.span_id for span in accounts.spans())
+    inside = {item for first, rewrite in rewrites.items() for item in rewrite.items if item != first}
+    kept = sorted(span.span_id for span in accounts.spans() if span.span_id not in inside)
     yield from _equal("sent_ids", "item segments", kept, sorted(_refs(accounts, "item")))
 
 

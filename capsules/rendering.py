@@ -5,6 +5,7 @@ The text, in order; every line is one or more segments, and each segment is toke
     constraint text "\n\n"            kind prefix, one a constraint (``runtime`` is not rendered)
     "<sources TAG>\n"                 kind header
     "[N] TAG\n"                       kind header, once a run (pointer contracts: once an item)
+    "[*] TAG\n"                       kind header, before a rewrite of the whole evidence
     SEP exact                         kind item, one an item
     "\n"                              kind header, after each run
     "</sources TAG>\n"                kind header
@@ -23,6 +24,9 @@ Rules that this module owns:
   never depends on the question; the counter rises while TAG occurs in any shown text. As no content
   holds TAG, no content can close a fence or forge a header, and :func:`unrender` is exact.
 * The order is that of the capsules: refs, then sources by id, then position. Never a score.
+* A rewrite of one item stands in place of its exact text, behind its SEP. A rewrite of more items is one
+  of the whole evidence and stands alone between the fences, under no number: its text has marks of its
+  own, as far as the compressor left them. What a rewrite dropped is not shown.
 """
 
 from __future__ import annotations
@@ -34,7 +38,9 @@ from dataclasses import dataclass
 from capsules.content_id import CONTENT_ID_PATTERN, derived_key
 from capsules.errors import RenderError
 from capsules.evidence import EvidenceCapsule
+from capsules.omission import Rewrite
 from capsules.prompt import PromptCapsule
+from capsules.rewriting import holds_kept, kept_ranges
 from capsules.span import ExactSpan
 from capsules.unicode_tables import WHITE_SPACE
 
@@ -42,6 +48,7 @@ TAG_CHARS = 10  # hex digits: 40 bits
 ANSWER_MARK = "Answer:"
 QUESTION_MARK = "Question: "
 
+_WHOLE = "*"  # stands where a number would
 _SPAN_ID = re.compile(rf"({CONTENT_ID_PATTERN}):([0-9]+)-([0-9]+)")
 
 
@@ -52,7 +59,7 @@ class Segment:
     Attributes:
         kind: ``prefix``, ``header``, ``item`` or ``tail``.
         text: What is tokenized; the prompt is these texts, joined.
-        ref: Constraint id or span_id; ``None`` for headers and the tail.
+        ref: Constraint id or span_id (the first of a rewrite's); ``None`` for headers and the tail.
     """
 
     kind: str
@@ -85,7 +92,10 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unrendered:
-    """What :func:`unrender` reads back: the prefix, the runs as (number, raw text), the question."""
+    """What :func:`unrender` reads back: the prefix, the runs as (number, raw text), the question.
+
+    A rewrite of the whole evidence is one run with the number 0.
+    """
 
     prefix: str
     runs: tuple[tuple[int, str], ...]
@@ -98,9 +108,25 @@ class _Run:
     source: str
     items: tuple[tuple[ExactSpan, str], ...]  # (span, SEP)
 
-    @property
-    def text(self) -> str:
-        return "".join(sep + span.exact for span, sep in self.items)
+    def shown(self, rewrites: Mapping[str, Rewrite]) -> list[tuple[str, str]]:
+        """(span_id, text that is sent for it, SEP included), in order."""
+        return [
+            (span.span_id, sep + (rewrites[span.span_id].text if span.span_id in rewrites else span.exact))
+            for span, sep in self.items
+        ]
+
+    def ranges(self, rewrites: Mapping[str, Rewrite]) -> list[tuple[int, int]]:
+        """Raw ranges that the prompt shows: the gaps between items too, without what rewrites dropped."""
+        ranges: list[tuple[int, int]] = []
+        for span, sep in self.items:
+            rewrite = rewrites.get(span.span_id)
+            kept = ((span.start, span.end),) if rewrite is None else kept_ranges(rewrite, span.span_id)
+            for start, end in kept:
+                if start == span.start and ranges and ranges[-1][1] == start - len(sep):
+                    ranges[-1] = (ranges[-1][0], end)
+                else:
+                    ranges.append((start, end))
+        return ranges
 
 
 def constraint_text(text: str) -> str:
@@ -145,30 +171,26 @@ def render(prompt: PromptCapsule, evidence: Sequence[EvidenceCapsule], texts: Ma
             f"expected {len(prompt.evidence_capsule_refs)} evidence capsules, found {len(evidence)}",
             at="/evidence_capsule_refs",
         )
-    if prompt.rewrites:
-        raise RenderError(
-            "render.rewrite",
-            f"expected verbatim evidence, found {len(prompt.rewrites)} rewrites",
-            at="/rewrites",
-        )
     per_item = prompt.output_contract.name.startswith("pointer")
     runs = tuple(_runs(evidence, texts, _omitted_ranges(prompt), per_item))
+    rewrites = _rewrites(prompt, [span for run in runs for span, _ in run.items])
+    body = _body(runs, rewrites)
     prefix = [c for c in prompt.constraints if is_rendered(c.kind)]
     question = prompt.active_object.text
-    contents = [run.text for run in runs] + [c.text for c in prefix] + [question]
+    contents = [text for _, row in body for _, text in row] + [c.text for c in prefix] + [question]
     tag = fence_tag([ref.id for ref in prompt.evidence_capsule_refs], contents)
     segments = [Segment(kind="prefix", text=constraint_text(c.text), ref=c.id) for c in prefix]
     segments.append(Segment(kind="header", text=f"<sources {tag}>\n"))
-    for run in runs:
-        segments.append(Segment(kind="header", text=f"[{run.number}] {tag}\n"))
-        segments += [Segment(kind="item", text=sep + s.exact, ref=s.span_id) for s, sep in run.items]
+    for number, row in body:
+        segments.append(Segment(kind="header", text=f"[{number or _WHOLE}] {tag}\n"))
+        segments += [Segment(kind="item", text=text, ref=ref) for ref, text in row]
         segments.append(Segment(kind="header", text="\n"))
     segments.append(Segment(kind="header", text=f"</sources {tag}>\n"))
     segments += [
         Segment(kind="tail", text=f"{QUESTION_MARK}{question}\n"),
         Segment(kind="tail", text=ANSWER_MARK),
     ]
-    return Rendered(tag=tag, segments=tuple(segments), shown=_shown(runs))
+    return Rendered(tag=tag, segments=tuple(segments), shown=_shown(runs, rewrites))
 
 
 def unrender(text: str, tag: str) -> Unrendered:
@@ -186,13 +208,43 @@ def unrender(text: str, tag: str) -> Unrendered:
             "render.malformed", "expected fences, a question and the answer mark under this tag"
         )
     question = tail[len(QUESTION_MARK) : -len(ending)]
-    heads = list(re.finditer(rf"(?:^|\n)\[([1-9][0-9]*)\] {tag}\n", body))
+    heads = list(re.finditer(rf"(?:^|\n)\[([1-9][0-9]*|\*)\] {tag}\n", body))
     ends = [head.start() for head in heads[1:]] + [len(body) - 1] * bool(heads)
-    runs = tuple((int(head[1]), body[head.end() : end]) for head, end in zip(heads, ends, strict=True))
-    back = "".join(f"[{number}] {tag}\n{run}\n" for number, run in runs)
+    numbers = [0 if head[1] == _WHOLE else int(head[1]) for head in heads]
+    texts = [body[head.end() : end] for head, end in zip(heads, ends, strict=True)]
+    runs = tuple(zip(numbers, texts, strict=True))
+    back = "".join(f"[{number or _WHOLE}] {tag}\n{run}\n" for number, run in runs)
     if back != body or any(tag in part for part in (prefix, question, *(run for _, run in runs))):
         raise RenderError("render.malformed", "expected only headers and evidence between the fences")
     return Unrendered(prefix=prefix, runs=runs, question=question)
+
+
+def _rewrites(prompt: PromptCapsule, spans: Sequence[ExactSpan]) -> dict[str, Rewrite]:
+    """The rewrites by each of their items.
+
+    Raises:
+        RenderError: ``render.rewrite``: one of more items that is not of all items in prompt order, or one
+            whose text does not hold what it says it keeps.
+    """
+    exact = {span.span_id: span.exact for span in spans}
+    for rewrite in prompt.rewrites:
+        single = len(rewrite.items) == 1 and rewrite.items[0] in exact
+        if not single and rewrite.items != tuple(exact):
+            problem = "expected a rewrite of one item, or of all items in prompt order"
+        elif not holds_kept(rewrite, exact):
+            problem = "expected a text that holds, in order, what the rewrite keeps of its items"
+        else:
+            continue
+        raise RenderError("render.rewrite", f"{problem}, found another", at="/rewrites")
+    return {item: rewrite for rewrite in prompt.rewrites for item in rewrite.items}
+
+
+def _body(runs: Sequence[_Run], rewrites: Mapping[str, Rewrite]) -> list[tuple[int, list[tuple[str, str]]]]:
+    """What stands between the fences: a number (0: none) and (span_id, text) of each item."""
+    whole = next((rewrite for rewrite in rewrites.values() if len(rewrite.items) > 1), None)
+    if whole is not None:
+        return [(0, [(whole.items[0], whole.text)])]
+    return [(run.number, run.shown(rewrites)) for run in runs]
 
 
 def _omitted_ranges(prompt: PromptCapsule) -> dict[str, list[tuple[int, int]]]:
@@ -262,12 +314,10 @@ def _text_of(texts: Mapping[str, str], source: str) -> str:
     return texts[source]
 
 
-def _shown(runs: Sequence[_Run]) -> tuple[ShownNumber, ...]:
+def _shown(runs: Sequence[_Run], rewrites: Mapping[str, Rewrite]) -> tuple[ShownNumber, ...]:
     shown: dict[int, ShownNumber] = {}
     for run in runs:
-        first, last = run.items[0][0], run.items[-1][0]
         before = shown[run.number].ranges if run.number in shown else ()
-        shown[run.number] = ShownNumber(
-            number=run.number, source=run.source, ranges=(*before, (first.start, last.end))
-        )
+        ranges = (*before, *run.ranges(rewrites))
+        shown[run.number] = ShownNumber(number=run.number, source=run.source, ranges=ranges)
     return tuple(shown.values())

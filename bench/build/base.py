@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from bench.compression.base import Rewriter
 from bench.specs import ArmSpec
 from capsules.errors import CapsuleError
 from capsules.evidence import EvidenceCapsule
@@ -24,6 +25,7 @@ class BuildContext:
         examples: Few-shot samples, never evaluated, the same for every sample of the task.
         gold: ``None`` but for the arms ``gold`` and ``oracle`` (upper bounds).
         frame: The model's chat template as ids around the prompt; ``None`` for a base model.
+        rewrite: Answers for lossy compressors; ``None`` where none is run.
     """
 
     arm: ArmSpec
@@ -31,6 +33,7 @@ class BuildContext:
     examples: tuple[Sample, ...]
     gold: Gold | None = None
     frame: Frame | None = None
+    rewrite: Rewriter | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +80,25 @@ class StageItems:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CompressedText:
+    """A text that a lossy compressor was asked to shorten.
+
+    Attributes:
+        items: span_ids of the items that it stands for.
+        status: ``rewritten`` (the answer is sent) · ``no_gain`` (not shorter: the original is) · ``empty``
+            (nothing came back: the item is omitted).
+        tokens_in, tokens_out: Of the text and of the answer, by the target model's tokenizer.
+        text: The answer, where it is sent.
+    """
+
+    items: tuple[str, ...]
+    status: str
+    tokens_in: int
+    tokens_out: int
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltPrompt:
     """A prompt ready to send, with everything that scoring and accounting need.
 
@@ -96,6 +118,7 @@ class BuiltPrompt:
         flags: Codes (info or failure) found on the way, e.g. ``render.lossy``.
         laws: The four omission laws, name -> held; empty for naive arms.
         compressor_us: Time of the compressor, 0 where none ran.
+        compressed: What a lossy compressor was asked for and what came back.
     """
 
     ids: tuple[int, ...]
@@ -113,6 +136,7 @@ class BuiltPrompt:
     flags: tuple[str, ...] = ()
     laws: Mapping[str, bool] = field(default_factory=dict)
     compressor_us: int = 0
+    compressed: tuple[CompressedText, ...] = ()
 
 
 Builder = Callable[[SampleInput, BuildContext], BuiltPrompt]

@@ -1,13 +1,15 @@
 """The capsule builder: from a sample without gold to sealed capsules and the ids that are sent.
 
     candidates -> visibility, freshness, quotability, duplicates -> retrieval -> selection
-    -> compression -> budget -> seal -> render -> tokenize -> laws
+    -> compression (texts written anew: ``bench.build.rewriting``) -> budget -> seal -> render
+    -> tokenize -> laws
 
 Rules that this module owns:
 
 * ``evidence_limit`` bounds what the evidence block costs: item ids and header ids together, on the
   final ids. Over it, items go whole: later rank before earlier, larger start before smaller. A
-  required item never goes: if it cannot fit, there is no prompt (``budget.required.unfit``).
+  required item never goes: if it cannot fit, there is no prompt (``budget.required.unfit``). A rewrite of
+  the whole evidence goes or stays as one.
 * The window must hold the fixed parts (BOS, prefix, tail), the whole evidence limit and the reserved
   output; nothing protected is ever shortened (``budget.protected.truncated``).
 * Nothing but the sample, the arm, the tokenizer and the examples enters: the same input gives the
@@ -17,7 +19,7 @@ Rules that this module owns:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from bench.build import accounting
 from bench.build.base import BuildContext, BuildError, BuiltPrompt, build_error
@@ -25,8 +27,10 @@ from bench.build.candidates import Candidates, Item, cut_sources, gather
 from bench.build.chunking import ChunkCache
 from bench.build.examples import Example, fenced, make_example
 from bench.build.narrowing import Narrowed, narrow
+from bench.build.rewriting import Rewritten, require_protected, rewrite_items, rewrite_whole, separators
 from bench.build.sealing import Kept, seal_evidence, seal_prompt
 from bench.build.templates import instructions
+from bench.compression.base import PROTECTED, RAW
 from bench.evidence.claims import Stated, kept_claims, stated_claims
 from bench.evidence.disputes import REQUIRED_WORDS, shown
 from bench.evidence.missing import missing_evidence
@@ -64,6 +68,12 @@ class _Parts:
     narrowed: Narrowed
     stated: Stated
     spans: dict[str, ExactSpan]
+    rewritten: Rewritten = field(default_factory=Rewritten)
+
+    @property
+    def left(self) -> list[Item]:
+        """Items left after compression."""
+        return [item for item in self.narrowed.kept if item.item not in self.rewritten.dropped]
 
 
 class CapsuleBuilder:
@@ -108,7 +118,10 @@ class CapsuleBuilder:
                 for i in narrowed.kept
             },
         )
+        parts = replace(parts, rewritten=_compress(parts))
         kept, draft = _fit(parts)
+        untouchable = narrowed.required if arm.compression.mode == PROTECTED else frozenset()
+        require_protected(draft.prompt, draft.evidence, draft.rendered.text, untouchable)
         laws = omission_laws.check(
             Accounts(
                 prompt=draft.prompt,
@@ -159,14 +172,29 @@ def require_window(question: str, constraints: tuple[Constraint, ...], ctx: Buil
         )
 
 
+def _compress(parts: _Parts) -> Rewritten:
+    """Have a lossy compressor write the selected items anew, if the arm names one."""
+    kept, mode = parts.narrowed.kept, parts.ctx.arm.compression.mode
+    if mode == PROTECTED:
+        candidates = parts.candidates
+        seps = separators(candidates.named, candidates.texts)
+        return rewrite_items(parts.sample, kept, parts.narrowed.required, parts.ctx, seps)
+    if mode == RAW:
+        draft = _draft(parts, kept, dict(parts.narrowed.dropped))
+        by_id = {item.item: item for item in kept}
+        ordered = [by_id[s.ref] for s in draft.rendered.segments if s.kind == "item" and s.ref in by_id]
+        return rewrite_whole(parts.sample, ordered, draft.rendered, parts.ctx)
+    return Rewritten()
+
+
 def _fit(parts: _Parts) -> tuple[list[Item], _Draft]:
     """The draft with the most items, dropped in order, whose evidence block fits the limit."""
-    limit, narrowed = parts.ctx.arm.budget.evidence_limit, parts.narrowed
-    ordered = sorted(narrowed.kept, key=lambda i: (narrowed.rank_of(i), i.place, i.start))
-    needed = [item for item in ordered if item.item in narrowed.required]
-    others = [item for item in ordered if item.item not in narrowed.required]
-    dropped = dict(narrowed.dropped)
-    tokens = sum(item.tokens for item in ordered)
+    limit, narrowed, rewritten = parts.ctx.arm.budget.evidence_limit, parts.narrowed, parts.rewritten
+    ordered = sorted(parts.left, key=lambda i: (narrowed.rank_of(i), i.place, i.start))
+    needed = [item for item in ordered if rewritten.whole or item.item in narrowed.required]
+    others = [item for item in ordered if not rewritten.whole and item.item not in narrowed.required]
+    dropped = {**narrowed.dropped, **rewritten.dropped}
+    tokens = sum(rewritten.sent_tokens(item) for item in ordered)
     while True:
         if tokens <= limit:  # headers cost more, so no draft is needed to see that it cannot fit
             kept = [*needed, *others]
@@ -181,7 +209,7 @@ def _fit(parts: _Parts) -> tuple[list[Item], _Draft]:
             )
         last = others.pop()
         dropped[last.item] = accounting.BUDGET
-        tokens -= last.tokens
+        tokens -= rewritten.sent_tokens(last)
     if found > limit:
         raise BuildError(
             "budget.protected.truncated",
@@ -197,7 +225,10 @@ def _draft(parts: _Parts, kept: Sequence[Item], dropped: dict[str, str]) -> _Dra
     reasons = parts.candidates.dropped | dropped
     gone = accounting.omissions(parts.candidates.named, parts.candidates.denied, reasons)
     totals = accounting.totals(parts.counted)
-    prompt = seal_prompt(sample, evidence, required, parts.constraints, totals, gone, arm, tokenizer)
+    rewrites = parts.rewritten.of(span.span_id for e in evidence for span in e.record.exact_spans)
+    prompt = seal_prompt(
+        sample, evidence, required, parts.constraints, totals, gone, rewrites, arm, tokenizer
+    )
     records = tuple(sealed.record for sealed in evidence)
     rendered = render(prompt.record, records, parts.candidates.texts)
     tokenized = tokenize(rendered, tokenizer, parts.ctx.frame)
@@ -234,7 +265,7 @@ def _built(
             accounting.stage("candidates", (*candidates.named, *candidates.denied)),
             accounting.stage("retrieval", narrowed.retrieved),
             accounting.stage("selection", narrowed.selected),
-            accounting.stage("compression", narrowed.kept),
+            accounting.stage("compression", parts.left),
             accounting.stage("budget", kept),
         ),
         silent_omissions=0,
@@ -244,9 +275,10 @@ def _built(
         sources=candidates.texts,
         project=parts.sample.project,
         level=join_levels(levels or LEVELS[:1]),
-        flags=_flags(candidates, kept, draft, lossy),
+        flags=_flags(candidates, kept, draft, lossy) + parts.rewritten.codes({i.item: i.text for i in kept}),
         laws=laws,
-        compressor_us=narrowed.compressor_us,
+        compressor_us=narrowed.compressor_us + parts.rewritten.us,
+        compressed=parts.rewritten.texts,
     )
 
 

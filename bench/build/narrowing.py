@@ -2,7 +2,8 @@
 
 Rules that this module owns: retrieval ranks chunks, selection takes some of the ranked ones, the
 arm's policy settles contradictions between these (``bench.evidence.disputes``), compression drops
-whole items of what stays. What goes at each stage gets the stage's reason. A required
+whole items of what stays (in the mode ``items``; the others come later, in
+``bench.build.rewriting``). What goes at each stage gets the stage's reason. A required
 item passes every stage: it is what the user's data requires or, where that is silent, the sentence
 of the retriever's first chunk that is most relevant to the question. Gold reaches a retriever or
 selector only where its name says that it is an upper bound.
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 
 from bench.build.base import BuildError
 from bench.build.candidates import Candidates, Item, Source, passages
-from bench.compression.base import CompressionItem
+from bench.compression.base import ITEMS, CompressionItem
 from bench.compression.registry import compressor
 from bench.evidence.disputes import SUPERSEDED, Found, settle
 from bench.retrieval.base import Query, best_first
@@ -126,6 +127,8 @@ def _stay(
 def _compress(
     question: str, items: Sequence[Item], required: frozenset[str], arm: ArmSpec
 ) -> tuple[list[Item], int]:
+    if arm.compression.mode != ITEMS:
+        return list(items), 0
     asked = [CompressionItem(text=i.text, tokens=i.tokens, required=i.item in required) for i in items]
     compress = compressor(arm.compression.name)
     start = time.perf_counter_ns()

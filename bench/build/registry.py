@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from bench.build.base import Builder
 from bench.build.capsule import CapsuleBuilder
 from bench.build.naive import NaiveBuilder
-from bench.compression.registry import compressor
+from bench.compression.registry import require_compressor
 from bench.evidence.detectors import detector
 from bench.evidence.stored_claims import stored_answers
 from bench.registry import resolve, takes
@@ -38,7 +38,7 @@ def require_names(arm: ArmSpec) -> None:
     builder(arm.builder)
     retriever(arm.retrieval.name)
     selector(arm.selection.name)
-    compressor(arm.compression.name)
+    require_compressor(arm.compression.name, arm.compression.mode)
     if arm.contradictions.detector != "none":
         detector(arm.contradictions.detector)
     if arm.claims.answers is not None and arm.claims.digest is not None:

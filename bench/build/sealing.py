@@ -31,7 +31,7 @@ from capsules.codec import Sealed, seal
 from capsules.evidence import SCHEMA_ID as EVIDENCE_SCHEMA
 from capsules.evidence import Confidence, EvidenceCapsule, Freshness, QuotePolicy
 from capsules.names import capsule_id
-from capsules.omission import Candidates, Omission
+from capsules.omission import Candidates, Omission, Rewrite
 from capsules.prompt import SCHEMA_ID as PROMPT_SCHEMA
 from capsules.prompt import ActiveObject, Constraint, EvidenceRef, OutputContract, PromptCapsule
 from capsules.source import SourceRef
@@ -91,6 +91,7 @@ def seal_prompt(
     constraints: tuple[Constraint, ...],
     candidates: Candidates,
     omissions: tuple[Omission, ...],
+    rewrites: tuple[Rewrite, ...],
     arm: ArmSpec,
     tokenizer: Tokenizer,
 ) -> Sealed[PromptCapsule]:
@@ -132,7 +133,7 @@ def seal_prompt(
             ),
             candidates=candidates,
             omissions=omissions,
-            rewrites=(),
+            rewrites=rewrites,
         )
     )
 

@@ -1,14 +1,25 @@
-"""The compressor interface: which of the selected items are still sent.
+"""The two interfaces of compression: whole items, and texts written anew.
 
-Rules: an item goes whole or stays whole, so every span stays exact; a required item always stays;
-the asked share is of the tokens as the target model counts them. What was asked and what was
-achieved are two numbers: nothing here pretends that they agree.
+Rules that this module owns:
+
+* Mode ``items``: an item goes whole or stays whole, so every span stays exact; a required item always stays.
+* Modes ``protected`` and ``raw``: a :class:`Rewriter` is asked for texts and answers with texts. What it is
+  asked for is an :class:`Ask`; equal asks of a run are answered once, and the stored answer is repeated.
+* The asked share is of the tokens as the target model counts them. What was asked and what was achieved
+  are two numbers: nothing here pretends that they agree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+
+from capsules.canonical import canonical_bytes
+from capsules.content_id import content_id
+
+ITEMS, PROTECTED, RAW = "items", "protected", "raw"
+MODES = (ITEMS, PROTECTED, RAW)
+ASK_ID = "compression-ask/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,3 +39,58 @@ class CompressionItem:
 
 Compressor = Callable[[str, int, Sequence[CompressionItem]], Sequence[int]]
 """(question, rate in basis points, items in rank order) -> indexes of the items that stay."""
+
+TextCompressor = Callable[[str, int, Sequence[str]], Sequence[str]]
+"""(question, rate in basis points, texts) -> each text shortened, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What a lossy compressor is asked for, once a prompt.
+
+    Attributes:
+        compressor: Its name.
+        model: ``compression.model``; empty: the run's own, or none.
+        rate_bp: Asked share of tokens, in basis points.
+        project: Whose texts these are.
+        question: Empty for compressors that do not read it.
+        texts: What to shorten.
+    """
+
+    compressor: str
+    model: str
+    rate_bp: int
+    project: str
+    question: str
+    texts: tuple[str, ...]
+
+    def value(self) -> dict[str, object]:
+        """Plain JSON data."""
+        return {"schema_id": ASK_ID, **asdict(self), "texts": list(self.texts)}
+
+    @property
+    def digest(self) -> str:
+        """ContentId of the ask.
+
+        Raises:
+            CapsuleError: A text without canonical form.
+        """
+        return content_id(canonical_bytes(self.value()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back.
+
+    Attributes:
+        texts: One a text of the ask; empty where there is an error.
+        error: ``code: message``; ``None`` if the compressor answered.
+        us: The compressor's own time, in microseconds.
+    """
+
+    texts: tuple[str, ...]
+    error: str | None
+    us: int
+
+
+Rewriter = Callable[[Ask], Reply]

@@ -150,6 +150,11 @@ class FakeEngine:
         """Makes it unusable."""
         self._dead = self._dead or "closed"
 
+    def prompt_logprobs(self, prompts: Sequence[tuple[int, ...]]) -> list[list[float | None]]:
+        """Made-up log-probabilities: an id has one by itself, so the same text always has the same."""
+        self._require_alive()
+        return [[None, *(-_surprise(i) for i in ids[1:])] for ids in prompts]
+
     def _require_alive(self) -> None:
         if self._dead is not None:
             raise EngineError(f"the fake engine is no longer usable: {self._dead}")
@@ -266,6 +271,10 @@ def start_fake(start: EngineStart) -> FakeEngine:
     )
     faults = Faults.from_env(start.spec.env)
     return FakeEngine(tokenizer=start.tokenizer, info=info, faults=faults, window=start.spec.window)
+
+
+def _surprise(token: int) -> float:
+    return 1 + int(derived_key("fake-logprob/v1", str(token).encode())[3:7], 16) / 1000
 
 
 def _common(a: Sequence[int], b: Sequence[int]) -> int:

@@ -4,7 +4,7 @@ The driver writes one request and reads one answer; nothing else travels, so the
 step without noticing. stdout and stderr of the engine process are its log and carry no message.
 
     driver -> engine   {"op": "start", "arguments": {...}} · {"op": "generate", "requests": [...]}
-                       {"op": "reset"} · {"op": "counters"}
+                       {"op": "reset"} · {"op": "counters"} · {"op": "prompt_logprobs", "prompts": [[id]]}
     engine -> driver   {"ok": value} · {"fatal": str}      (after ``fatal`` the process ends)
 
 These lines are neither stored nor digested: they are plain JSON (a model may answer with code points that

@@ -63,6 +63,18 @@ class VllmEngine:
         values = self._child.ask({"op": "counters"}, limit_s=_CONTROL_LIMIT_S, what="reading the counters")
         return {str(name): int(value) for name, value in values.items()}
 
+    def prompt_logprobs(self, prompts: Sequence[tuple[int, ...]]) -> list[list[float | None]]:
+        """The engine's log-probability of each id of each prompt; ``None`` for the first.
+
+        Raises:
+            EngineError: The engine died or gave no answer for ``idle_timeout_s``; it has been ended.
+        """
+        message = {"op": "prompt_logprobs", "prompts": [list(ids) for ids in prompts]}
+        values = self._child.ask(
+            message, limit_s=self._idle_timeout_s, what=f"scoring {len(prompts)} prompts"
+        )
+        return [[None if value is None else float(value) for value in row] for row in values]
+
     def close(self) -> None:
         """Ends the engine's whole process group."""
         self._child.close()

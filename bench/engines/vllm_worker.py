@@ -30,6 +30,7 @@ from bench.engines.process import die_with_parent
 from bench.engines.protocol import Message, decode, encode, request_from_value, result_to_value
 from bench.engines.results import failed
 from bench.engines.vllm_grammar import UNCOMPILABLE, WARM_UP_GRAMMAR, Grammars, refusal
+from bench.engines.vllm_scores import prompt_logprobs
 
 WARM_UP_SALT = "capsule-bench/warm-up"  # derived salts are never of this form, so it is never used again
 _WARM_UP_TOKENS = 256
@@ -196,6 +197,10 @@ class Worker:
         after = self._read_counters()
         self._base = {name: value + after[name] - before[name] for name, value in self._base.items()}
 
+    def prompt_logprobs(self, prompts: Sequence[Sequence[int]]) -> list[list[float | None]]:
+        """The model's log-probability of each id of each prompt; see ``vllm_scores``."""
+        return prompt_logprobs(self.llm, self._sampling_params, prompts)
+
     def reset(self) -> bool:
         """The engine's own answer to a reset of its prefix cache."""
         return bool(self.llm.reset_prefix_cache())
@@ -264,6 +269,8 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
                 answer({"ok": worker.reset()})
             elif message["op"] == "counters":
                 answer({"ok": worker.counters()})
+            elif message["op"] == "prompt_logprobs":
+                answer({"ok": worker.prompt_logprobs(message["prompts"])})
             else:
                 raise ValueError(f"unknown message {message['op']!r}")
     except Exception as error:

@@ -172,7 +172,7 @@ _SPECS = (
         unit="us",
         direction=LOWER,
         basis="latency",
-        definition="End to end: from queueing in the engine to the last generated token.",
+        definition="End to end: the compressor's time, then from queueing to the last generated token.",
     ),
     MetricSpec(
         name="grammar_us",

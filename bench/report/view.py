@@ -21,7 +21,7 @@ from bench.metrics.summary import Summary, by_cell, summarize
 from bench.records import BuildRow, RequestRow, ResponseRow, ScoreRow
 from bench.report.inputs import ReportInput
 from bench.scorers.index import RunIndex, index_run
-from bench.scorers.judge import Judge, JudgedQuote
+from bench.scorers.judge import Judge, JudgedQuote, rewritten_texts
 from bench.specs import ArmSpec
 
 NAIVE_LAYOUTS = ("naive", "naive_volatile")
@@ -145,7 +145,9 @@ class RunView:
         if build is None or exchange is None:
             return None
         sources = tuple(source for _, source in self.index.samples[sample_id].sources)
-        return self.judge.answer(exchange[1].text, build.shown, sources, cell.arm.contract)
+        return self.judge.answer(
+            exchange[1].text, build.shown, sources, cell.arm.contract, rewritten_texts(build)
+        )
 
 
 def is_upper_bound(arm: ArmSpec) -> bool:

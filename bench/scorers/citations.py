@@ -19,7 +19,7 @@ from dataclasses import replace
 from bench.contracts.forms import is_constrained
 from bench.metrics.answers import EMPTY, NO_QUOTE
 from bench.scorers.base import Case, Score, Scorer, ok, undefined
-from bench.scorers.judge import JudgedQuote, fold
+from bench.scorers.judge import JudgedQuote, fold, rewritten_texts
 
 UNFINISHED, GRAMMAR_LIMIT = "contract.unfinished", "contract.grammar_limit"
 METRICS = ("exact_citation", "exact_unique", "answer_in_quote", "right_source")
@@ -28,7 +28,8 @@ METRICS = ("exact_citation", "exact_unique", "answer_in_quote", "right_source")
 def _score(case: Case) -> tuple[Score, ...]:
     text = case.sent.response.text
     sources = tuple(source for _, source in case.sample.sources)
-    quotes = case.judge.answer(text, case.build.shown, sources, case.contract)
+    build = case.build
+    quotes = case.judge.answer(text, build.shown, sources, case.contract, rewritten_texts(build))
     if not quotes:
         code = _torn(case) or (NO_QUOTE if text.strip() else EMPTY)
         return tuple(undefined(metric, code) for metric in METRICS)

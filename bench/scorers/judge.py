@@ -5,6 +5,8 @@ Rules of this module:
 * The verdict is the core's (``capsules.prompt_quote``), under quote/1, the normalization of the
   capsules' quote policy. The naive arms are judged by the same rule.
 * A quote claims one number, the first known one. Without a known number it can be exact nowhere.
+* A quote that no original holds, but a text that a compressor wrote anew and the prompt showed does, is
+  ``quote.altered``: the model quoted faithfully what was not there before.
 * An unfinished quote is ``invalid`` with ``contract.unfinished``: it counts, and never as exact.
 * A pointer that resolves is exact and unique: what it cites is what the prompt shows under that number,
   verbatim and at one place. Whether it is the *right* item is another question.
@@ -14,10 +16,11 @@ Rules of this module:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.build.base import ShownSource
 from bench.contracts.forms import is_constrained, is_pointer
+from bench.records import BuildRow
 from bench.scorers.answer import AnswerQuote, parse_answer
 from bench.scorers.pointers import AnswerPointer, parse_pointers
 from bench.specs import ContractSpec
@@ -28,6 +31,7 @@ from capsules.quote_verdict import EXACT_MATCHES, QuoteVerdict
 from capsules.source_index import SourceIndex
 
 NORMALIZATION = "quote/1"
+ALTERED = "quote.altered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +75,8 @@ class JudgedQuote:
         """The code that says why it is not both exact and unique; ``None`` if it is."""
         if self.exact:
             return None if self.unique else "quote.ambiguous"
+        if ALTERED in self.codes:
+            return ALTERED
         if self.number is None or self.match == "invalid":
             return self.codes[0]
         if self.match in EXACT_MATCHES:
@@ -99,7 +105,12 @@ class Judge:
         return self._index(source).normalized(NORMALIZATION).text
 
     def answer(
-        self, text: str, shown: tuple[ShownSource, ...], sources: tuple[str, ...], contract: ContractSpec
+        self,
+        text: str,
+        shown: tuple[ShownSource, ...],
+        sources: tuple[str, ...],
+        contract: ContractSpec,
+        rewritten: tuple[str, ...] = (),
     ) -> tuple[JudgedQuote, ...]:
         """The quotes of an answer, in order, each with its verdict.
 
@@ -108,10 +119,12 @@ class Judge:
             shown: What the prompt showed under which number.
             sources: ContentIds of all sources of the sample, shown or not.
             contract: The arm's output contract.
+            rewritten: Texts that the prompt shows in place of originals.
         """
-        key = (text, shown, sources, contract)
+        key = (text, shown, sources, contract, rewritten)
         if key not in self._judged:
-            self._judged[key] = tuple(self._judge(text, shown, sources, contract))
+            judged = self._judge(text, shown, sources, contract)
+            self._judged[key] = tuple(_altered(quote, rewritten) for quote in judged)
         return self._judged[key]
 
     def holds_at(self, source: str, quote: str, span: tuple[int, int]) -> bool:
@@ -208,6 +221,21 @@ def _judged(
         span=found.verdict.occurrences[0] if found.exact else None,
         codes=(*quote.codes, *found.verdict.codes),
     )
+
+
+def rewritten_texts(build: BuildRow) -> tuple[str, ...]:
+    """The texts that a prompt shows in place of originals."""
+    sent = set(build.stages[-1].items) if build.stages else set()
+    return tuple(each.text for each in build.compressed if each.text is not None and sent >= {*each.items})
+
+
+def _altered(quote: JudgedQuote, rewritten: Sequence[str]) -> JudgedQuote:
+    folded = fold(quote.text)
+    if not folded or quote.match == "invalid" or quote.match in EXACT_MATCHES:
+        return quote
+    if any(folded in fold(text) for text in rewritten):
+        return replace(quote, codes=(*quote.codes, ALTERED))
+    return quote
 
 
 def fold(text: str) -> str:

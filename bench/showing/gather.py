@@ -9,6 +9,7 @@ from bench.commands.find_capsule import Capsule, stored_capsule
 from bench.planner import OPERATION, PROVIDER
 from bench.run_store import RunError
 from bench.showing.evidence import Sources, evidence_view
+from bench.showing.rewrites import rewrite_view
 from bench.showing.view import CapsuleView, EvidenceView, OmissionView, ReasonView, ValidityView
 from capsules.authority import Authority
 from capsules.codec import preimage
@@ -65,13 +66,9 @@ def gather(digest: str, capsule: Capsule, setting: Setting) -> CapsuleView:
         validity=_validity(digest, capsule, setting),
         constraints=tuple((f"{c.kind} {c.id}", setting.text(c.text)) for c in capsule.constraints),
         reasons=tuple(_reasons(capsule, sources)),
-        rewrites=tuple(
-            (f"{r.compressor}: {r.tokens_before} to {r.tokens_sent} tokens, {len(r.items)} items",
-             setting.text(r.text))
-            for r in capsule.rewrites
-        ),
+        rewrites=tuple(rewrite_view(rewrite, sources) for rewrite in capsule.rewrites),
         evidence=tuple(_referred(ref, sources, setting) for ref in capsule.evidence_capsule_refs),
-    )  # fmt: skip
+    )
 
 
 def _prompt_facts(prompt: PromptCapsule, setting: Setting) -> Facts:

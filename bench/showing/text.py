@@ -54,9 +54,10 @@ def _capsule(view: CapsuleView) -> Iterator[Piece]:
     for name, text in view.constraints:
         yield _head(name)
         yield from _block(text)
-    for name, text in view.rewrites:
-        yield _head(f"rewrite {name}")
-        yield from _block(text)
+    for rewrite in view.rewrites:
+        yield _head(f"rewrite {rewrite.name}")
+        yield from _block(rewrite.text)
+        yield from (_fact(name, _short(value)) for name, value in rewrite.facts)
     for evidence in view.evidence:
         yield Text("")
         yield from _evidence(evidence)

@@ -102,6 +102,15 @@ class ValidityView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RewriteView:
+    """A text that a compressor wrote, and what was lost by it."""
+
+    name: str
+    text: str
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CapsuleView:
     """A capsule, ready to be shown."""
 
@@ -113,7 +122,7 @@ class CapsuleView:
     validity: ValidityView
     constraints: tuple[tuple[str, str], ...] = ()
     reasons: tuple[ReasonView, ...] = ()
-    rewrites: tuple[tuple[str, str], ...] = ()
+    rewrites: tuple[RewriteView, ...] = ()
     evidence: tuple[EvidenceView, ...] = ()
 
     @property

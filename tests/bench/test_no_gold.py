@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.build_stage import Bench, Built, build_all
+from bench.compression.base import Ask, Reply
 from bench.records import BuildRow
 from bench.specs import RetrievalSpec, RunSpec
 from bench.tokenizers import HfTokenizer
@@ -30,8 +31,15 @@ def scrambled(sample: Sample) -> Sample:
     return dataclasses.replace(sample, gold=gold)
 
 
+def halved(ask: Ask) -> Reply:
+    """What a lossy compressor might answer."""
+    return Reply(texts=tuple(text[: len(text) // 2] for text in ask.texts), error=None, us=1)
+
+
 def built(spec: RunSpec, data: TaskData, tokenizer: HfTokenizer) -> Built:
-    bench = Bench(spec=spec, data=data, tokenizer=tokenizer, store=MemoryStore(), now=spec.task.as_of)
+    bench = Bench(
+        spec=spec, data=data, tokenizer=tokenizer, store=MemoryStore(), now=spec.task.as_of, rewrite=halved
+    )
     return build_all(bench, lambda n: None)
 
 
@@ -52,6 +60,8 @@ def spec(spec_of: Callable[..., RunSpec]) -> RunSpec:
         "+arm@arms.capsule_evidence=capsule_evidence",
         "+arm@arms.capsule_pointer=capsule_pointer",
         "+arm@arms.capsule_quote_constrained=capsule_quote_constrained",
+        "+arm@arms.written_anew=capsule_self_information",
+        "+arm@arms.written_anew_raw=capsule_self_information_raw",
     )
     capsule = next(arm for arm in base.arms if arm.arm_id == "capsule")
     bound = dataclasses.replace(capsule, arm_id="bound", retrieval=RetrievalSpec(name="gold"))

@@ -29,12 +29,34 @@ def calls(path: Path, name: str) -> int:
     )
 
 
+def names_called(path: Path, name: str) -> int:
+    tree = ast.parse(path.read_bytes())
+    return sum(isinstance(node, ast.Call) and getattr(node.func, "id", "") == name for node in ast.walk(tree))
+
+
 def test_only_the_seam_hands_ids_to_an_engine() -> None:
     found = {
         path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if calls(path, "generate")
     }
     # runner and cache_state hold what engine_stage gives them; the worker is the other side of an engine
-    assert found == {"egress.py", "runner.py", "cache_state.py", "engines/vllm_worker.py"}
+    assert found == {
+        "egress.py",
+        "runner.py",
+        "cache_state.py",
+        "engines/vllm_worker.py",
+        "engines/vllm_scores.py",
+    }
+
+
+def test_only_the_seam_hands_texts_to_an_engine_that_scores() -> None:
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if calls(path, "prompt_logprobs")
+    }
+    assert found == {"scoring_gate.py", "engines/vllm_worker.py"}
+    held = {path.name for path in PACKAGE.rglob("*.py") if names_called(path, "scoring")}
+    assert held == {"engine_stage.py"}
 
 
 def test_a_runner_is_made_with_an_authorized_engine_alone() -> None:

@@ -12,7 +12,7 @@ from capsules.codec import seal
 from capsules.content_id import content_id
 from capsules.errors import OmissionLawError
 from capsules.evidence import Confidence, EvidenceCapsule, Freshness, QuotePolicy
-from capsules.omission import Candidates, Omission
+from capsules.omission import Candidates, DroppedRange, Omission, Rewrite
 from capsules.omission_laws import LAWS, Accounts, CandidateItem, check, judge
 from capsules.prompt import ActiveObject, Constraint, EvidenceRef, OutputContract, PromptCapsule
 from capsules.rendering import Segment, render
@@ -262,3 +262,46 @@ def test_every_kept_item_and_constraint_is_a_segment() -> None:
     unnamed = [replace(s, ref="other") if s.ref == "i" else s for s in books.rendered.segments]
     found = broken(replace(books, rendered=replace(books.rendered, segments=tuple(unnamed))))
     assert found["sent_ids"][0] == "prefix segments"
+
+
+SHORT = Rewrite(  # "Bbb." (5 tokens with its space) becomes "Bb"
+    items=(ITEMS[1],),
+    text="Bb",
+    compressor="c",
+    dropped=(DroppedRange(item=ITEMS[1], start=6, end=8),),
+    tokens_before=5,
+    tokens_sent=3,
+)
+WHOLE = Rewrite(
+    items=(ITEMS[0], ITEMS[1]),
+    text="Aa. Bb",
+    compressor="c",
+    dropped=(DroppedRange(item=ITEMS[1], start=6, end=8),),
+    tokens_before=8,
+    tokens_sent=6,
+)
+
+
+def rewritten(rewrite: Rewrite) -> Accounts:
+    old = accounts()
+    prompt = replace(old.prompt, rewrites=(rewrite,))
+    rendered = render(prompt, old.evidence, {SOURCE: TEXT})
+    return replace(old, prompt=prompt, rendered=rendered, tokenized=tokenize(rendered, Bytes()))
+
+
+@pytest.mark.parametrize("rewrite", [SHORT, WHOLE])
+def test_rewritten_items_enter_law_2_as_they_were_and_law_4_as_sent(rewrite: Rewrite) -> None:
+    assert check(rewritten(rewrite)) == dict.fromkeys(LAWS, True)
+
+
+@pytest.mark.parametrize(
+    ("rewrite", "law"),
+    [
+        (replace(SHORT, tokens_before=6), "tokens"),
+        (replace(WHOLE, tokens_before=9), "tokens"),
+        (replace(SHORT, tokens_sent=2), "sent_ids"),
+        (replace(WHOLE, tokens_sent=5), "sent_ids"),
+    ],
+)
+def test_a_wrong_count_of_a_rewrite_breaks_one_law(rewrite: Rewrite, law: str) -> None:
+    assert [result.law for result in judge(rewritten(rewrite)) if not result.held] == [law]

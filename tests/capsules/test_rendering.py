@@ -13,7 +13,7 @@ from capsules.codec import seal
 from capsules.content_id import content_id, derived_key
 from capsules.errors import RenderError
 from capsules.evidence import Confidence, EvidenceCapsule, Freshness, QuotePolicy
-from capsules.omission import Candidates, Omission, Rewrite
+from capsules.omission import Candidates, DroppedRange, Omission, Rewrite
 from capsules.prompt import ActiveObject, Constraint, EvidenceRef, OutputContract, PromptCapsule
 from capsules.rendering import Segment, Unrendered, fence_tag, render, unrender
 from capsules.source import Origin, SourceRef
@@ -226,10 +226,6 @@ def test_what_cannot_be_rendered_faithfully_is_refused() -> None:
     _fails("span.exact.mismatch", prompt, [evidence], {source: TEXT.replace("One", "Six")})
     _fails("evidence.ref.missing", prompt, [], texts_of(TEXT))
     _fails("span.range", prompt_of([evidence], [f"{source}:5-20"]), [evidence], texts_of(TEXT))
-    rewrite = Rewrite(
-        items=(f"{source}:0-12",), text="One.", compressor="c", dropped=(), tokens_before=9, tokens_sent=4
-    )
-    _fails("render.rewrite", replace(prompt, rewrites=(rewrite,)), [evidence], texts_of(TEXT))
 
 
 @pytest.mark.parametrize(
@@ -275,3 +271,82 @@ def test_segments_are_tokenized_apart_behind_exactly_one_bos(byte_tokenizer: Tok
     assert [s.n for s in sent.segments] == [1, *(len(s.text.encode()) for s in rendered.segments)]
     assert sent.count("item") == len(TEXT)
     assert sum(s.n for s in sent.segments) == len(sent.ids)
+
+
+def rewrite_of(text: str, items: Sequence[str], *dropped: tuple[str, int, int]) -> Rewrite:
+    return Rewrite(
+        items=tuple(items),
+        text=text,
+        compressor="c",
+        dropped=tuple(DroppedRange(item=i, start=a, end=b) for i, a, b in dropped),
+        tokens_before=99,
+        tokens_sent=1,
+    )
+
+
+def test_a_rewrite_of_one_item_stands_in_its_place() -> None:
+    evidence = evidence_of([TEXT], [[ITEMS[0], ITEMS[1], ITEMS[3]]])
+    source = content_id(TEXT.encode())
+    second = f"{source}:13-25"  # "Two follows."
+    prompt = prompt_of([evidence], omitted=[f"{source}:27-46"])
+    changed = replace(
+        prompt, rewrites=(rewrite_of("2 follows", [second], (second, 13, 16), (second, 24, 25)),)
+    )
+    rendered = render(changed, [evidence], texts_of(TEXT))
+    tag = tag_of(prompt)  # the tag is of the evidence, not of its form
+    assert f"[1] {tag}\nOne is here. 2 follows\n[1] {tag}\n Four ends.\n" in rendered.text
+    assert [s.text for s in rendered.segments if s.ref == second] == [" 2 follows"]
+    assert rendered.shown[0].ranges == ((0, 12), (16, 24), (47, 57))
+    assert unrender(rendered.text, tag).runs == ((1, "One is here. 2 follows"), (1, " Four ends."))
+
+
+def test_a_rewrite_of_the_whole_evidence_stands_under_no_number() -> None:
+    other = "Five stands. Six too."
+    evidence = evidence_of([TEXT, other], [ITEMS, [(0, 12), (13, 21)]])
+    prompt = prompt_of([evidence])
+    plain = render(prompt, [evidence], texts_of(TEXT, other))
+    items = [s.ref for s in plain.segments if s.kind == "item" and s.ref]
+    sources = list(dict.fromkeys(item.rpartition(":")[0] for item in items))
+    names = {
+        f"{content_id(TEXT.encode())}:0-12": "One is here.",
+        f"{content_id(other.encode())}:13-21": "Six too.",
+    }
+    text = " ".join(names[item] for item in items if item in names)
+    gone = []
+    for item in items:
+        start, _, end = item.rpartition(":")[2].partition("-")
+        gone += [] if item in names else [(item, int(start), int(end))]
+    changed = replace(prompt, rewrites=(rewrite_of(text, items, *gone),))
+    rendered = render(changed, [evidence], texts_of(TEXT, other))
+    assert (
+        f"<sources {rendered.tag}>\n[*] {rendered.tag}\n{text}\n</sources {rendered.tag}>\n" in rendered.text
+    )
+    assert rendered.tag == plain.tag
+    assert [(s.kind, s.ref) for s in rendered.segments if s.text == text] == [("item", items[0])]
+    assert [(s.number, s.source) for s in rendered.shown] == [(1, sources[0]), (2, sources[1])]
+    assert sorted(s.ranges for s in rendered.shown) == [((0, 12),), ((13, 21),)]
+    assert unrender(rendered.text, rendered.tag).runs == ((0, text),)
+    for wrong in (items[:-1], items[::-1]):
+        kept = [each for each in gone if each[0] in wrong]
+        kept.sort(key=lambda each: wrong.index(each[0]))
+        changed = replace(prompt, rewrites=(rewrite_of(text, wrong, *kept),))
+        _fails("render.rewrite", changed, [evidence], texts_of(TEXT, other))
+
+
+def test_the_tag_avoids_what_a_rewrite_shows() -> None:
+    evidence = evidence_of([TEXT], [ITEMS])
+    prompt = prompt_of([evidence])
+    first, tag = f"{content_id(TEXT.encode())}:0-12", tag_of(prompt)
+    changed = replace(prompt, rewrites=(rewrite_of(f"{tag} is here.", [first], (first, 0, 3)),))
+    rendered = render(changed, [evidence], texts_of(TEXT))
+    assert rendered.tag == tag_of(prompt, 1)
+
+
+def test_a_rewrite_that_cannot_stand_is_refused() -> None:
+    evidence = evidence_of([TEXT], [ITEMS])
+    prompt, source = prompt_of([evidence]), content_id(TEXT.encode())
+    for rewrite in (
+        rewrite_of("One", [f"{source}:0-12"]),  # claims to keep all of it
+        rewrite_of("x", [f"{source}:0-11"], (f"{source}:0-11", 0, 11)),  # of no item
+    ):
+        _fails("render.rewrite", replace(prompt, rewrites=(rewrite,)), [evidence], texts_of(TEXT))

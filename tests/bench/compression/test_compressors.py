@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bench.compression.base import CompressionItem
-from bench.compression.registry import COMPRESSORS, compressor
+from bench.compression.registry import COMPRESSORS, compressor, require_compressor
 from bench.registry import RegistryError
 
 ITEMS = [
@@ -60,3 +60,19 @@ def test_names() -> None:
     assert sorted(COMPRESSORS) == ["extractive", "none"]
     with pytest.raises(RegistryError, match="unknown compression 'zip': expected one of extractive, none"):
         compressor("zip")
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "says"),
+    [
+        ("self_information", "items", "expected mode protected or raw"),
+        ("extractive", "raw", "expected mode items, found raw"),
+        ("zip", "raw", "expected one of llmlingua, llmlingua2, self_information, or module:attribute"),
+        ("math:sqrt", "raw", "expected a callable"),
+    ],
+)
+def test_a_compressor_has_its_modes(name: str, mode: str, says: str) -> None:
+    with pytest.raises(RegistryError, match=says):
+        require_compressor(name, mode)
+    require_compressor("llmlingua", "raw")
+    require_compressor("none", "items")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from capsules.content_id import content_id
 from capsules.validation import Given, validate
 
@@ -120,26 +122,52 @@ def test_items_that_leave_text_between_them_unsaid(
     assert rows(report, "render.control") == [("not_evaluated", "render")]
 
 
-def test_rewrites_are_rendered_by_their_builder_alone(
-    kit: Any, world: Any, stored_in: Any, tokenizer: Any
-) -> None:
-    item = world.public["exact_spans"][0]["span_id"]
+def rewritten(world: Any, text: str, dropped: list[list[int]], before: int, sent: int) -> Any:
+    """The first item, "The valve shut at 5 bar." (24 ids), written anew."""
+    item = fitted(world).public["exact_spans"][0]["span_id"]
     world.prompt["rewrites"] = [
         {
             "items": [item],
-            "text": "valve",
+            "text": text,
             "compressor": "x",
-            "dropped": [],
-            "tokens_before": 9,
-            "tokens_sent": 5,
+            "dropped": [{"item": item, "start": start, "end": end} for start, end in dropped],
+            "tokens_before": before,
+            "tokens_sent": sent,
         }
     ]
+    return world
 
-    report = judge(kit, world, stored_in, tokenizer)
 
-    assert report.valid
-    assert rows(report, "tokenizer.identity") == [("pass", "tokenizer.match")]
-    assert rows(report, "render.segments") == [("not_evaluated", "input")]
+def test_a_rewrite_is_counted_before_and_as_sent(
+    kit: Any, world: Any, stored_in: Any, tokenizer: Any
+) -> None:
+    report = judge(kit, rewritten(world, "valve shut", [[0, 4], [14, 24]], 24, 10), stored_in, tokenizer)
+
+    assert report.codes() == ()
+    assert [rows(report, check)[0][0] for check in STAGE] == ["pass"] * 6
+
+
+@pytest.mark.parametrize(
+    ("before", "sent", "at"), [(23, 10, "/rewrites/0/tokens_before"), (24, 11, "/rewrites/0/tokens_sent")]
+)
+def test_a_rewrite_whose_counts_are_wrong(
+    kit: Any, world: Any, stored_in: Any, tokenizer: Any, before: int, sent: int, at: str
+) -> None:
+    changed = rewritten(world, "valve shut", [[0, 4], [14, 24]], before, sent)
+
+    report = judge(kit, changed, stored_in, tokenizer)
+
+    assert [(row.code, row.at) for row in report.checks if row.result == "fail"] == [
+        ("omission.unaccounted", at)
+    ]
+
+
+def test_a_rewrite_that_does_not_hold_what_it_keeps(
+    kit: Any, world: Any, stored_in: Any, tokenizer: Any
+) -> None:
+    report = judge(kit, rewritten(world, "valve", [], 24, 5), stored_in, tokenizer)
+
+    assert report.codes() == ("render.rewrite",)
 
 
 def test_without_its_evidence_nothing_is_rendered(kit: Any, world: Any, tokenizer: Any) -> None:

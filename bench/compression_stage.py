@@ -1,0 +1,201 @@
+"""Runs the lossy compressors of a run before its prompts are built, and keeps what they answered.
+
+    collect the asks of every (sample, arm) -> answer those that are not stored -> a Rewriter that looks up
+
+Rules that this module owns:
+
+* A compressor is asked once for equal asks. Its answer is an object of the store, ``compressions.jsonl`` says
+  which: so a rebuild, a resumed run and ``verify`` repeat it, whatever a model would say today.
+* One ask at a time, timed by itself: a compressor's time is what one prompt would wait for. Starting it,
+  and its first answer to a text of no sample, are not measured.
+* What a compressor cannot answer is an answer too (``compression.failed``): the prompt fails, the run goes
+  on. A process that died is started again, at most ``MAX_DEATHS`` times.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from bench.build.base import BuildError
+from bench.build.registry import builder
+from bench.build_stage import Bench, context_of
+from bench.compression.backends import Backend, CompressionError
+from bench.compression.base import ITEMS, Ask, Reply, Rewriter
+from bench.engines.base import EngineError
+from bench.progress import Reporter
+from bench.records import CompressionRow
+from bench.records_io import RowWriter, read_rows, set_torn_tail_aside
+from bench.run_store import DeadEndError, RunError, RunFolder
+from capsules.canonical import canonical_bytes, parse_strict
+from capsules.content_id import content_id
+from capsules.errors import CapsuleError
+from capsules.store import Store
+
+OUTPUT_ID = "compression-output/1"
+MAX_DEATHS = 2
+FAILED = "compression.failed"
+
+Start = Callable[[str, str], Backend]
+"""(compressor, model) -> started."""
+
+
+class _Collected(Exception):
+    """Ends a build whose ask was noted."""
+
+
+def is_lossy(bench: Bench) -> bool:
+    """Whether any arm of the run writes texts anew."""
+    return any(arm.compression.mode != ITEMS for arm in bench.spec.arms)
+
+
+def compress_all(bench: Bench, folder: RunFolder, start: Start, reporter: Reporter) -> Rewriter:
+    """Answer every ask of a run.
+
+    Args:
+        bench: What every build shares.
+        folder: Where answers are kept.
+        start: Starts a compressor.
+        reporter: For people.
+
+    Raises:
+        EngineError: A compressor does not start, or died too often.
+        RunError: What is stored is no answer.
+    """
+    torn = set_torn_tail_aside(folder.compressions)
+    if torn:
+        reporter.say(f"{folder.compressions.name}: a torn tail of {torn} bytes was set aside")
+    known = stored_replies(folder, bench.store)
+    groups: dict[tuple[str, str], list[Ask]] = {}
+    for digest, ask in collect(bench).items():
+        if digest not in known:
+            groups.setdefault((ask.compressor, ask.model), []).append(ask)
+    with RowWriter(folder.compressions) as rows:
+        for (name, model), asks in groups.items():
+            texts = sum(len(ask.texts) for ask in asks)
+            reporter.say(f"compressing {texts} texts of {len(asks)} prompts with {name}")
+            with reporter.bar(f"compressing with {name}", len(asks)) as advance:
+                for ask, reply in _answers(asks, lambda name=name, model=model: start(name, model), reporter):  # type: ignore[misc]
+                    output = bench.store.put_many([_output_bytes(ask, reply)])[0]
+                    rows.append(CompressionRow(ask=ask.digest, output=output, us=reply.us))
+                    rows.flush()
+                    known[ask.digest] = reply
+                    advance(1)
+    return _lookup(known)
+
+
+def stored_rewriter(folder: RunFolder) -> Rewriter | None:
+    """Only what is stored already, for builds that run no model; ``None`` where nothing is.
+
+    Raises:
+        RunError: What is stored is no answer.
+    """
+    if not folder.compressions.is_file():
+        return None
+    return _lookup(stored_replies(folder, folder.store(read_only=True)))
+
+
+def collect(bench: Bench) -> dict[str, Ask]:
+    """The asks of all lossy arms by their digest, in the order of samples and arms."""
+    asks: dict[str, Ask] = {}
+
+    def note(ask: Ask) -> Reply:
+        asks.setdefault(ask.digest, ask)
+        raise _Collected
+
+    for sample in bench.data.samples:
+        for arm in bench.spec.arms:
+            if arm.compression.mode != ITEMS:
+                try:
+                    builder(arm.builder)(sample.input, context_of(bench, sample, arm, note))
+                except (_Collected, BuildError):  # a prompt that cannot be built says so when it is built
+                    continue
+    return asks
+
+
+def stored_replies(folder: RunFolder, store: Store) -> dict[str, Reply]:
+    """Every stored answer by the digest of its ask.
+
+    Raises:
+        RunError: An answer is not there, or is one to another ask.
+    """
+    found: dict[str, Reply] = {}
+    for row in read_rows(folder.compressions, CompressionRow):
+        ask, texts, error = read_output(store, row.output)
+        if ask != row.ask:
+            raise DeadEndError(f"{folder.compressions}: {row.output} answers {ask}, not {row.ask}")
+        found[row.ask] = Reply(texts=texts, error=error, us=row.us)
+    return found
+
+
+def read_output(store: Store, output: str) -> tuple[str, tuple[str, ...], str | None]:
+    """The digest of the ask, the texts and the error of a stored answer.
+
+    Raises:
+        RunError: It is not there, or is no answer.
+    """
+    try:
+        value: Any = parse_strict(store.get(output).data, max_bytes=64 << 20, max_items=1_000_000)
+        if value["schema_id"] != OUTPUT_ID:
+            raise RunError(f"{output}: expected {OUTPUT_ID}, found {value['schema_id']!r}")
+        return content_id(canonical_bytes(value["ask"])), tuple(value["texts"]), value["error"]
+    except (CapsuleError, KeyError, TypeError) as error:
+        raise RunError(f"{output} is no stored answer of a compressor: {error}") from error
+
+
+def _answers(
+    asks: Sequence[Ask], start: Callable[[], Backend], reporter: Reporter
+) -> Iterable[tuple[Ask, Reply]]:
+    backend: Backend | None = None
+    deaths = 0
+    try:
+        for ask in asks:
+            backend = backend or start()
+            texts: tuple[str, ...] = ()
+            began, problem = time.perf_counter_ns(), None
+            try:
+                texts = _checked(backend.shorten(ask), ask)
+            except CompressionError as error:
+                problem = f"{FAILED}: {error}"
+            except EngineError as error:
+                deaths += 1
+                backend.close()
+                backend = None
+                if deaths > MAX_DEATHS:
+                    raise
+                reporter.say(f"the compressor was lost ({error}); starting it again")
+                problem = f"{FAILED}: the compressor's process was lost"
+            us = (time.perf_counter_ns() - began) // 1000
+            yield ask, Reply(texts=texts, error=problem, us=us)
+    finally:
+        if backend is not None:
+            backend.close()
+
+
+def _checked(texts: Sequence[str], ask: Ask) -> tuple[str, ...]:
+    if len(texts) != len(ask.texts):
+        raise CompressionError(f"expected {len(ask.texts)} texts, found {len(texts)}")
+    try:
+        canonical_bytes(list(texts))
+    except CapsuleError as error:
+        raise CompressionError(f"a text without canonical form ({error.code})") from error
+    return tuple(texts)
+
+
+def _output_bytes(ask: Ask, reply: Reply) -> bytes:
+    return canonical_bytes(
+        {"schema_id": OUTPUT_ID, "ask": ask.value(), "texts": list(reply.texts), "error": reply.error}
+    )
+
+
+def _lookup(known: Mapping[str, Reply]) -> Rewriter:
+    def rewrite(ask: Ask) -> Reply:
+        reply = known.get(ask.digest)
+        if reply is None:
+            raise BuildError(
+                "compression.unavailable", f"no stored answer of {ask.compressor} to {ask.digest}"
+            )
+        return reply
+
+    return rewrite
