@@ -244,6 +244,7 @@ def test_a_killed_engine_is_an_error_and_leaves_nothing(
         engine.counters()
 
 
+@pytest.mark.soak
 def test_a_killed_driver_takes_its_engine_along(
     spec: EngineSpec, model: ModelSpec, folder: ModelFolder, tmp_path: Path
 ) -> None:
