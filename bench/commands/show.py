@@ -9,13 +9,14 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bench.commands.find_capsule import Found, named_capsule
 from bench.commands.output import print_json, print_text
 from bench.config_checks import ConfigError
 from bench.golden.texts import without_texts
+from bench.records import CellState
 from bench.report.visible import visible
 from bench.run_store import RunFolder, find_run, read_json, write_atomic
 from bench.showing.gather import Setting, gather
@@ -108,9 +109,27 @@ def run_lines(run: StoredRun) -> Iterator[str]:
     )
     for void in run.void():
         yield f"void       {void}"
+    if run.folder.complete:
+        yield f"time       {time_line(read_json(run.folder.manifest)['times_ms'], run.cells)}"
     yield "prompts (sample, arm, tokens, capsule):"
     for row in run.builds:
         what = row.prompt_capsule or (
             "no capsule" if row.status == "ok" else f"error: {visible(row.error or '')}"
         )
         yield f"  {visible(row.sample_id)}  {row.arm_id}  {row.n_prompt}  {what}"
+
+
+def time_line(times: Mapping[str, int], cells: Sequence[CellState]) -> str:
+    """Where the last driver's wall time went, and which share of it was not the engine's.
+
+    The engine's part is its starts and the time in which it answered; priming, probes, predictions and
+    writing count as the harness's.
+    """
+    answered = sum(cell.wall_us or 0 for cell in cells) / 1000
+    total = sum(times.values())
+    engine = min(total, times.get("engine_start_ms", 0) + answered)
+    parts = ", ".join(
+        f"{name.removesuffix('_ms').replace('_', ' ')} {ms / 1000:.1f} s" for name, ms in times.items()
+    )
+    share = f"{(total - engine) / total:.1%}" if total else "unknown"
+    return f"{total / 1000:.1f} s ({parts}); outside the engine: {share}"

@@ -7,12 +7,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench.__main__ import main
+from bench.commands.show import time_line
 from bench.pipeline import Outcome
+from bench.records import CellState
 from bench.stored_run import StoredRun
 from capsules.codec import read_stored, to_value, wire
 from capsules.evidence import EvidenceCapsule
@@ -38,6 +41,19 @@ def test_a_run_in_short_names_its_prompts(run: StoredRun, capsys: pytest.Capture
     assert re.search(r" (\d+) planned: \1 done, 0 failed, skipped: none, 0 to do\n", out)
     for digest, _ in prompts(run):
         assert digest in out
+
+
+def test_the_share_of_time_outside_the_engine_is_worked_out() -> None:
+    times = {"build_ms": 1000, "engine_start_ms": 5000, "requests_ms": 3000, "report_ms": 1000}
+    cell = CellState(
+        cell_id="naive.off", phase="quality", reset_verified=True, hits_before=0, hits_after=0,
+        expected_hits=0, void=False, code=None, answered=3, wall_us=2_500_000,
+    )  # fmt: skip
+    line = time_line(times, [cell, replace(cell, phase="latency", wall_us=None)])
+    assert line == (  # 10 s in all, 5 + 2.5 of them the engine's
+        "10.0 s (build 1.0 s, engine start 5.0 s, requests 3.0 s, report 1.0 s); outside the engine: 25.0%"
+    )
+    assert time_line({}, []).endswith("outside the engine: unknown")
 
 
 def test_a_capsule_is_found_by_digest_in_the_latest_run(
