@@ -6,7 +6,7 @@ Rules that this module owns:
   by name (upper bounds).
 * A prompt that cannot be built is a row with its code, never a missing row. An arm for which no
   prompt at all can be built is an error of the run.
-* What is stored is read back and compared before anything is sent: sources, both capsules, ids.
+* What is stored is read back and compared before anything is sent: sources, both capsules, ids, places.
 * A capsule that does not validate, at the run's ``now`` and for the provider that would get it, is not
   sent: its row is an error with the code of the first failure.
 """
@@ -29,6 +29,7 @@ from capsules.codec import Sealed, read_stored, seal
 from capsules.content_id import content_id
 from capsules.errors import CapsuleError
 from capsules.evidence import EvidenceCapsule
+from capsules.place import Place
 from capsules.prompt import PromptCapsule
 from capsules.store import Store
 from capsules.tokenized import Frame
@@ -36,7 +37,7 @@ from capsules.tokenizer import Tokenizer
 from capsules.validation import Given, validate
 from tasks.base import Sample, TaskData
 
-AnySealed = Sealed[PromptCapsule] | Sealed[EvidenceCapsule]
+AnySealed = Sealed[PromptCapsule] | Sealed[EvidenceCapsule] | Sealed[Place]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,9 +148,10 @@ def _build(bench: Bench, sample: Sample, arm: ArmSpec, build: Builder) -> tuple[
         grammar = grammar_of(arm.contract, built.shown, built.sources.__getitem__, lead=lead)
         prompt = seal(built.prompt) if built.prompt is not None else None
         evidence = [seal(capsule) for capsule in built.evidence]
+        place = [seal(built.place)] if built.place is not None else []
     except (BuildError, CapsuleError, GrammarError) as error:
         return _failed(sample_id, arm.arm_id, error.code, _message(error))
-    ids_digest = _store(bench.store, built, [*([prompt] if prompt else []), *evidence])
+    ids_digest = _store(bench.store, built, [*([prompt] if prompt else []), *evidence, *place])
     if prompt is not None:
         report = validate(prompt.data, _given(bench, built.project), expect=prompt.digest)
         failures = [row for row in report.checks if row.result == "fail"]
@@ -178,9 +180,7 @@ def _given(bench: Bench, project: str) -> Given:
     )
 
 
-def _store(
-    store: Store, built: BuiltPrompt, sealed: Sequence[Sealed[PromptCapsule] | Sealed[EvidenceCapsule]]
-) -> str:
+def _store(store: Store, built: BuiltPrompt, sealed: Sequence[AnySealed]) -> str:
     sources = [text.encode("utf-8") for text in built.sources.values()]
     ids = store.put_many([ids_bytes(built.ids), *(one.data for one in sealed), *sources])
     if ids[1 + len(sealed) :] != list(built.sources):
@@ -189,7 +189,7 @@ def _store(
         raise RunError(f"stored token ids {ids[0]} do not read back")
     for one in sealed:
         if read_stored(store.get(one.digest).data, type(one.record)) != one.record:
-            raise RunError(f"stored capsule {one.digest} does not read back as what was sealed")
+            raise RunError(f"stored record {one.digest} does not read back as what was sealed")
     return ids[0]
 
 
@@ -213,6 +213,7 @@ def _row(item: Prepared, built: BuiltPrompt, evidence: tuple[str, ...]) -> Build
         flags=built.flags,
         compressor_us=built.compressor_us,
         compressed=built.compressed,
+        place=built.place_report,
     )
 
 

@@ -26,6 +26,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from bench.config_checks import ConfigError, check_arm, check_run
 from bench.config_evidence import check_evidence
 from bench.config_schema import ArmConfig, RunConfig, TaskConfig
+from bench.config_selection import check_selection
 from bench.specs import (
     ArmSpec,
     AuthoritySpec,
@@ -208,6 +209,7 @@ def _arm_spec(arm_id: str, arm: ArmConfig) -> ArmSpec:
     )
     check_arm(spec)
     check_evidence(spec)
+    check_selection(spec)
     return spec
 
 

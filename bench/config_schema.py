@@ -70,10 +70,16 @@ class RetrievalConfig:
 
 @dataclass
 class SelectionConfig:
-    """Which of the kept chunks an arm uses."""
+    """Which of the kept chunks, or of their sentences, an arm uses: see ``bench.specs.SelectionSpec``."""
 
     name: str = "top_k"
     k: int = 4
+    unit: str = "chunk"
+    tokens: int | None = None
+    lambda_bp: int = 7_000
+    needs: int = 12
+    witness_bp: int = 9_500
+    fill: bool = False
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bench.build.base import CompressedText, Piece, ShownSource, StageItems
+from bench.selection.place_report import PlaceReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +89,7 @@ class BuildRow:
     flags: tuple[str, ...]
     compressor_us: int
     compressed: tuple[CompressedText, ...] = ()
+    place: PlaceReport | None = None  # of a selector that looks for a sufficient place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,10 +26,27 @@ class RetrievalSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionSpec:
-    """Which of the found passages are worth their tokens."""
+    """Which of the found passages are worth their tokens; the rest is ``selection.not_needed``.
+
+    Attributes:
+        name: Registry name or ``module:attribute``.
+        k: The most chunks, or sentences, that are taken.
+        unit: ``chunk``, or ``sentence``: what is taken whole.
+        tokens: The most that the taken evidence may cost, headers counted; ``None``: no limit.
+        lambda_bp: Of ``mmr``: the weight of relevance against likeness.
+        needs: Of ``fovea``: the most needs that a place is asked to meet.
+        witness_bp: Of ``fovea``: how relevant a sentence must be to meet a need, against the best that does.
+        fill: Of ``fovea``: whether the next most relevant sentences use up ``tokens``.
+    """
 
     name: str = "top_k"
-    k: int = 4  # chunks; the rest is selection.not_needed
+    k: int = 4
+    unit: str = "chunk"
+    tokens: int | None = None
+    lambda_bp: int = 7_000
+    needs: int = 12
+    witness_bp: int = 9_500
+    fill: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

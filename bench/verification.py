@@ -27,6 +27,7 @@ from bench.scores_file import read_scores, scores_bytes
 from bench.stored_run import StoredRun
 from bench.verify_capsules import capsule_findings
 from bench.verify_compressions import compression_findings
+from bench.verify_places import place_findings
 from bench.verify_rows import prediction_findings, request_findings, response_findings, salt_findings
 from capsules.content_id import content_id
 from capsules.errors import CapsuleError
@@ -50,6 +51,7 @@ NAMES = (
     "predictions",
     "capsules",
     "compressions",
+    "places",
     "scores",
     "report",
 )
@@ -112,6 +114,7 @@ def _checks(folder: RunFolder, manifest: dict[str, Any], run: StoredRun, now: st
         "predictions": lambda: prediction_findings(run),
         "capsules": lambda: capsule_findings(run, at),
         "compressions": lambda: compression_findings(run),
+        "places": lambda: place_findings(run),
         "scores": lambda: _scores(run, other),
         "report": lambda: _report(folder, other),
     }

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bench.compression.base import Rewriter
+from bench.selection.place_report import PlaceReport
 from bench.specs import ArmSpec
 from capsules.errors import CapsuleError
 from capsules.evidence import EvidenceCapsule
+from capsules.place import Place
 from capsules.prompt import PromptCapsule
 from capsules.tokenized import Frame
 from capsules.tokenizer import Tokenizer
@@ -119,6 +121,8 @@ class BuiltPrompt:
         laws: The four omission laws, name -> held; empty for naive arms.
         compressor_us: Time of the compressor, 0 where none ran.
         compressed: What a lossy compressor was asked for and what came back.
+        place, place_report: The smallest sufficient place and why it suffices, of a selector that looks for
+            one. No capsule refers to them.
     """
 
     ids: tuple[int, ...]
@@ -137,6 +141,8 @@ class BuiltPrompt:
     laws: Mapping[str, bool] = field(default_factory=dict)
     compressor_us: int = 0
     compressed: tuple[CompressedText, ...] = ()
+    place: Place | None = None
+    place_report: PlaceReport | None = None
 
 
 Builder = Callable[[SampleInput, BuildContext], BuiltPrompt]

@@ -34,6 +34,7 @@ from bench.compression.base import PROTECTED, RAW
 from bench.evidence.claims import Stated, kept_claims, stated_claims
 from bench.evidence.disputes import REQUIRED_WORDS, shown
 from bench.evidence.missing import missing_evidence
+from bench.selection.bill import header_tokens
 from capsules import omission_laws
 from capsules.errors import CapsuleError
 from capsules.evidence import EvidenceCapsule
@@ -103,7 +104,7 @@ class CapsuleBuilder:
         sources = cut_sources(sample, arm.retrieval.chunk, tokenizer, self._cache)
         require_window(sample.question, constraints, ctx)
         candidates = gather(sample, sources, arm.authority.max_level, arm.freshness)
-        narrowed = narrow(sample, candidates, sources, arm, ctx.gold)
+        narrowed = narrow(sample, candidates, sources, arm, ctx.gold, header_tokens(tokenizer))
         counted = accounting.candidate_items(candidates.named, candidates.denied, constraints, tokenizer)
         parts = _Parts(
             sample=sample,
@@ -275,23 +276,29 @@ def _built(
         sources=candidates.texts,
         project=parts.sample.project,
         level=join_levels(levels or LEVELS[:1]),
-        flags=_flags(candidates, kept, draft, lossy) + parts.rewritten.codes({i.item: i.text for i in kept}),
+        flags=_flags(parts, kept, draft, lossy) + parts.rewritten.codes({i.item: i.text for i in kept}),
         laws=laws,
         compressor_us=narrowed.compressor_us + parts.rewritten.us,
         compressed=parts.rewritten.texts,
+        place=narrowed.place,
+        place_report=narrowed.report,
     )
 
 
-def _flags(candidates: Candidates, kept: Sequence[Item], draft: _Draft, lossy: bool) -> tuple[str, ...]:
+def _flags(parts: _Parts, kept: Sequence[Item], draft: _Draft, lossy: bool) -> tuple[str, ...]:
     """Codes for whoever reads the build's row: nothing here is an error."""
+    expired, report = parts.candidates.expired, parts.narrowed.report
     words = {c.resolution for evidence in draft.evidence for c in evidence.contradictions}
-    return tuple(
+    codes = [
         code
         for code, holds in (
             ("contradiction.required_kept", not words.isdisjoint(REQUIRED_WORDS.values())),
             ("evidence.empty", not kept),
-            ("freshness.stale", any(item.item in candidates.expired for item in kept)),
+            ("freshness.stale", any(item.item in expired for item in kept)),
             ("render.lossy", lossy),
         )
         if holds
-    )
+    ]
+    if report is not None and report.code is not None:
+        codes.append(report.code)
+    return tuple(sorted(codes))

@@ -88,7 +88,7 @@ class NaiveBuilder:
             )
         sources = cut_sources(sample, arm.retrieval.chunk, tokenizer, self._cache)
         items = [item for source in sources for item in source.items()]
-        ranked, chosen = rank_and_select(sample.question, items, sources, arm, ctx.gold)
+        ranked, chosen = rank_and_select(sample, items, sources, arm, ctx.gold)
         examples = usable_examples(sample, ctx)
         said = instructions(arm.contract.name, instruct=ctx.frame is not None)
         lead = "".join(f"{c.text}\n\n" for c in said)

@@ -1,30 +1,38 @@
 """From the candidates to the items that would be sent if the budget had no end.
 
-Rules that this module owns: retrieval ranks chunks, selection takes some of the ranked ones, the
-arm's policy settles contradictions between these (``bench.evidence.disputes``), compression drops
-whole items of what stays (in the mode ``items``; the others come later, in
+Rules that this module owns: retrieval ranks chunks, selection takes some of the ranked ones or of their
+sentences, the arm's policy settles contradictions between these (``bench.evidence.disputes``), compression
+drops whole items of what stays (in the mode ``items``; the others come later, in
 ``bench.build.rewriting``). What goes at each stage gets the stage's reason. A required
 item passes every stage: it is what the user's data requires or, where that is silent, the sentence
 of the retriever's first chunk that is most relevant to the question. Gold reaches a retriever or
-selector only where its name says that it is an upper bound.
+selector only where its name says that it is an upper bound. An item's rank, by which the budget takes
+items out, is its place in the selector's order; what stays only because it is required comes after, by the
+retriever's rank.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from bench.build.base import BuildError
 from bench.build.candidates import Candidates, Item, Source, passages
+from bench.build.indexes import checked_indexes
+from bench.build.offers import CHUNK, before, offers
 from bench.compression.base import ITEMS, CompressionItem
 from bench.compression.registry import compressor
 from bench.evidence.disputes import SUPERSEDED, Found, settle
-from bench.retrieval.base import Query, best_first
+from bench.retrieval.base import Passage, Query, best_first
 from bench.retrieval.bm25 import bm25_scores
 from bench.retrieval.registry import retriever
+from bench.selection.base import Offer, SelectionQuery
+from bench.selection.place_report import PlaceReport
 from bench.selection.registry import selector
+from bench.selection.stage import Chosen, choose
 from bench.specs import UPPER_BOUNDS, ArmSpec
+from capsules.place import Place as SealedPlace
 from tasks.base import Gold, SampleInput
 
 Place = tuple[int, int]
@@ -39,8 +47,9 @@ class Narrowed:
         dropped: Reason by span_id, for items that these stages took out.
         required: span_ids that the budget may not take out.
         found: Contradictions that the arm's detector found among the selected items.
-        rank: Rank of a chunk by its place, 0 for the retriever's first.
+        rank: Rank of each selected item, 0 for the first.
         compressor_us: Time of the compressor, 0 for ``none``.
+        place, report: The place that the selector found and why it suffices, if it looks for one.
     """
 
     retrieved: tuple[Item, ...]
@@ -49,34 +58,53 @@ class Narrowed:
     dropped: dict[str, str]
     required: frozenset[str]
     found: tuple[Found, ...]
-    rank: dict[Place, int]
+    rank: dict[str, int]
     compressor_us: int
+    place: SealedPlace | None
+    report: PlaceReport | None
 
     def rank_of(self, item: Item) -> int:
-        """Rank of the item's chunk; behind all others where it was not retrieved."""
-        return self.rank.get(item.place, len(self.rank))
+        """Rank of a selected item."""
+        return self.rank[item.item]
 
 
 def narrow(
-    sample: SampleInput, candidates: Candidates, sources: Sequence[Source], arm: ArmSpec, gold: Gold | None
+    sample: SampleInput,
+    candidates: Candidates,
+    sources: Sequence[Source],
+    arm: ArmSpec,
+    gold: Gold | None,
+    header_tokens: int,
 ) -> Narrowed:
     """Run retrieval, selection, the settling of contradictions, and compression.
 
+    Args:
+        sample: Asks the question.
+        candidates: What the sample offers.
+        sources: Its documents, cut.
+        arm: The factors.
+        gold: For the stages whose name says that they are upper bounds.
+        header_tokens: What a header costs (``bench.selection.bill``).
+
     Raises:
-        BuildError: A stage answered with indexes that are none, or needs gold and has none.
+        BuildError: A stage answered with indexes that are none, needs gold and has none, or what is required
+            does not fit.
         RegistryError: A stage's name is unknown.
     """
     question, live = sample.question, candidates.live
-    ranked, chosen = rank_and_select(question, live, sources, arm, gold)
-    required = candidates.required or _best_sentence(question, live, ranked)
+    ranked = rank(question, live, sources, arm, gold)
+    required = candidates.required or _best_sentence(question, live, list(ranked))
     dropped: dict[str, str] = {}
-    retrieved = _stay(live, set(ranked), required, dropped, "retrieval.low_rank")
-    selected = _stay(retrieved, set(chosen), required, dropped, "selection.not_needed")
+    in_ranked = {item.item for item in live if item.place in ranked}
+    retrieved = _stay(live, in_ranked, required, dropped, "retrieval.low_rank")
+    offered = offers(question, arm.selection.unit, ranked, live, before(sources), required)
+    chosen = _select(sample.sample_id, question, offered, arm, gold, header_tokens)
+    selected = _stay(retrieved, chosen.items, required, dropped, "selection.not_needed")
     settled = settle(sample, selected, required, bool(candidates.required), arm.contradictions)
     dropped |= dict.fromkeys(settled.gone, SUPERSEDED)
     required = settled.required
-    rank = {place: number for number, place in enumerate(ranked)}
-    in_rank = sorted(settled.items, key=lambda i: (rank.get(i.place, len(rank)), i.place, i.start))
+    ranks = _ranks(selected, offered, chosen, list(ranked))
+    in_rank = sorted(settled.items, key=lambda i: (ranks[i.item], i.place, i.start))
     kept, spent = _compress(question, in_rank, required, arm)
     names = {item.item for item in kept}
     dropped |= {i.item: "compression.dropped" for i in settled.items if i.item not in names}
@@ -87,26 +115,67 @@ def narrow(
         dropped=dropped,
         required=frozenset(required),
         found=settled.found,
-        rank=rank,
+        rank=ranks,
         compressor_us=spent,
+        place=chosen.place,
+        report=chosen.report,
     )
 
 
-def rank_and_select(
+def rank(
     question: str, items: Iterable[Item], sources: Sequence[Source], arm: ArmSpec, gold: Gold | None
-) -> tuple[list[Place], list[Place]]:
-    """Places of the retrieved chunks and of the selected ones among them, best first."""
+) -> dict[Place, Passage]:
+    """The retrieved chunks by place, best first.
+
+    Raises:
+        BuildError: The retriever answered with indexes that are none, or needs gold and has none.
+        RegistryError: Its name is unknown.
+    """
     chunks = passages(items, sources)
     places, texts = list(chunks), list(chunks.values())
     seen = gold if arm.retrieval.name in UPPER_BOUNDS else None
     query = Query(question=question, k=arm.retrieval.k, gold=seen)
-    order = _indexes(retriever(arm.retrieval.name)(query, texts), len(texts), "retrieval", arm.retrieval.name)
-    ranked, ranked_texts = [places[i] for i in order], [texts[i] for i in order]
-    seen = gold if arm.selection.name in UPPER_BOUNDS else None
-    query = Query(question=question, k=arm.selection.k, gold=seen)
-    picked = selector(arm.selection.name)(query, ranked_texts)
-    order = _indexes(picked, len(ranked), "selection", arm.selection.name)
-    return ranked, [ranked[i] for i in order]
+    found = retriever(arm.retrieval.name)(query, texts)
+    order = checked_indexes(found, len(texts), "retrieval", arm.retrieval.name)
+    return {places[i]: texts[i] for i in order}
+
+
+def rank_and_select(
+    sample: SampleInput, items: Sequence[Item], sources: Sequence[Source], arm: ArmSpec, gold: Gold | None
+) -> tuple[list[Place], list[Place]]:
+    """Places of the retrieved chunks and of the selected ones among them, best first."""
+    ranked = rank(sample.question, items, sources, arm, gold)
+    offered = offers(sample.question, CHUNK, ranked, items, before(sources), frozenset())
+    chosen = _select(sample.sample_id, sample.question, offered, arm, gold, 0)
+    places = list(ranked)
+    return places, [places[offered[i].rank] for i in chosen.order]
+
+
+def _select(
+    ref: str, question: str, offered: Sequence[Offer], arm: ArmSpec, gold: Gold | None, header_tokens: int
+) -> Chosen:
+    query = SelectionQuery(
+        question=question,
+        k=arm.selection.k,
+        gold=gold if arm.selection.name in UPPER_BOUNDS else None,
+        ref=ref,
+        spec=arm.selection,
+        header_tokens=header_tokens,
+        header_each=arm.contract.name.startswith("pointer"),
+    )
+    return choose(selector(arm.selection.name), query, offered)
+
+
+def _ranks(
+    selected: Iterable[Item], offered: Sequence[Offer], chosen: Chosen, ranked: Sequence[Place]
+) -> dict[str, int]:
+    taken: dict[str, int] = {}
+    for place, index in enumerate(chosen.order):
+        for sentence in offered[index].sentences:
+            taken.setdefault(sentence.item, place)
+    behind = {place: len(chosen.order) + number for number, place in enumerate(ranked)}
+    last = len(chosen.order) + len(ranked)
+    return {item.item: taken.get(item.item, behind.get(item.place, last)) for item in selected}
 
 
 def _best_sentence(question: str, live: Sequence[Item], ranked: Sequence[Place]) -> frozenset[str]:
@@ -116,11 +185,15 @@ def _best_sentence(question: str, live: Sequence[Item], ranked: Sequence[Place])
 
 
 def _stay(
-    items: Sequence[Item], places: set[Place], required: frozenset[str], dropped: dict[str, str], reason: str
+    items: Sequence[Item],
+    names: Collection[str],
+    required: frozenset[str],
+    dropped: dict[str, str],
+    reason: str,
 ) -> list[Item]:
-    left = [item for item in items if item.place in places or item.item in required]
-    names = {item.item for item in left}
-    dropped.update({item.item: reason for item in items if item.item not in names})
+    left = [item for item in items if item.item in names or item.item in required]
+    staying = {item.item for item in left}
+    dropped.update({item.item: reason for item in items if item.item not in staying})
     return left
 
 
@@ -134,19 +207,10 @@ def _compress(
     start = time.perf_counter_ns()
     order = compress(question, arm.compression.rate_bp, asked)
     spent = (time.perf_counter_ns() - start) // 1000
-    kept = [items[i] for i in _indexes(order, len(items), "compression", arm.compression.name)]
+    kept = [items[i] for i in checked_indexes(order, len(items), "compression", arm.compression.name)]
     names = {item.item for item in kept}
     if any(item.item in required and item.item not in names for item in items):
         raise BuildError(
             "evidence.required.omitted", f"compression {arm.compression.name!r} dropped a required item"
         )
     return kept, spent if arm.compression.name != "none" else 0
-
-
-def _indexes(found: Sequence[int], n: int, kind: str, name: str) -> list[int]:
-    order = list(found)
-    if len(set(order)) != len(order) or not all(type(i) is int and 0 <= i < n for i in order):
-        raise BuildError(
-            "stage.indexes", f"{kind} {name!r}: expected distinct indexes below {n}, found {order}"
-        )
-    return order

@@ -5,6 +5,7 @@ Rules that this module owns:
 * Every entry names the question as its query, the stage that looked, and why nothing (or not enough) was
   found, in numbers and in words of the question; never in words or names of a source.
 * ``retrieval``: content terms of the question that no candidate holds that may be shown and is valid.
+* ``selection``: words of the question that candidates hold and nothing that is kept does.
 * ``freshness``: how many candidates are out because they expired.
 * ``claims``: claims left out because their derivation is not all in the evidence; or no stored answer.
 * ``answerability``: the kept evidence scores below ``missing.answerable_bp``.
@@ -19,6 +20,7 @@ from collections.abc import Sequence
 from bench.build.candidates import Candidates, Item
 from bench.evidence.answerability import assess
 from bench.evidence.facts import content_terms
+from bench.selection.unmet import unmet_needs
 from bench.specs import MissingSpec
 from capsules.claim import MissingEvidence
 
@@ -39,6 +41,9 @@ def missing_evidence(
     absent = content_terms(question).difference(*(content_terms(item.text) for item in live))
     if absent:
         found.append(("retrieval", f"in none of {len(live)} candidates: {', '.join(sorted(absent))}"))
+    lost = unmet_needs(question, [item.text for item in live], [item.text for item in kept]) if kept else ()
+    if lost:
+        found.append(("selection", f"held by candidates, and by none that is kept: {', '.join(lost)}"))
     expired = sum(reason == "freshness.expired" for reason in candidates.dropped.values())
     if expired:
         found.append(("freshness", f"expired: {expired} candidates"))

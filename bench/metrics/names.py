@@ -112,6 +112,21 @@ _SPECS = (
         for stage in ("retrieval", "selection", "budget", "compression")
     ),
     MetricSpec(
+        name="gold_sufficient",
+        unit="share",
+        direction=HIGHER,
+        basis="build",
+        definition="1 if the evidence shown covers all gold evidence, else 0.",
+        denominator="the prompt, if the sample has gold spans",
+    ),
+    MetricSpec(
+        name="excess_tokens",
+        unit="tokens",
+        direction=LOWER,
+        basis="build",
+        definition="Item tokens shown beyond the items that hold gold; undefined unless all gold is shown.",
+    ),
+    MetricSpec(
         name="tokens_prompt",
         unit="tokens",
         direction=LOWER,

@@ -117,7 +117,8 @@ def recall_table(view: RunView) -> Table:
     """Gold evidence left after each stage, laws held, silent omissions: a row an arm."""
     rows: list[tuple[str, ...]] = []
     data: list[tuple[Value, ...]] = []
-    metrics = (*(f"gold_recall_{stage}" for stage in RECALL_STAGES), "omission_law", "silent_omissions")
+    recalls = tuple(f"gold_recall_{stage}" for stage in RECALL_STAGES)
+    metrics = (*recalls, "gold_sufficient", "excess_tokens", "omission_law", "silent_omissions")
     for arm in view.arms:
         cell = next(c for c in view.cells if c.arm.arm_id == arm.arm_id)
         summaries = [view.summary(cell.cell_id, metric) for metric in metrics]
@@ -138,12 +139,17 @@ def recall_table(view: RunView) -> Table:
             "Arm",
             "n",
             *(f"after {s}" for s in RECALL_STAGES),
+            "all of it",
+            "excess tokens",
             "omission laws held",
             "silent omissions a sample",
         ),
         rows=tuple(rows),
         data_head=("arm_id", "metric", "n", "n_ok", "mean", "headline"),
         data=tuple(data),
-        right=frozenset(range(1, 8)),
-        notes=("These need no answer, so they are the same in every cache state.",),
+        right=frozenset(range(1, 10)),
+        notes=(
+            "These need no answer, so they are the same in every cache state. Excess: item tokens beyond "
+            "those of the items that hold gold, where all gold is shown.",
+        ),
     )

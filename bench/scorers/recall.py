@@ -22,11 +22,8 @@ Ranges = dict[str, list[tuple[int, int]]]
 
 def _score(case: Case) -> tuple[Score, ...]:
     gold = merged(case.sample.gold_spans)
-    if not gold:
-        return tuple(undefined(metric, "gold.no_spans") for metric in METRICS)
     texts = {source: case.judge.text(source) for source in gold}
-    total = _weight(texts, gold)
-    if not total:
+    if covered_share(texts, gold, ()) is None:
         return tuple(undefined(metric, "gold.no_spans") for metric in METRICS)
     items = {stage.stage: stage.items for stage in case.build.stages}
     scores = []
@@ -34,9 +31,23 @@ def _score(case: Case) -> tuple[Score, ...]:
         if stage not in items:
             scores.append(undefined(metric, "stage.absent"))
             continue
-        kept = merged(span for item in items[stage] if (span := parse_item(item))[0] in gold)
-        scores.append(ok(metric, _weight(texts, _common(gold, kept)) / total))
+        scores.append(ok(metric, covered_share(texts, gold, items[stage]) or 0.0))
     return tuple(scores)
+
+
+def covered_share(texts: Mapping[str, str], gold: Ranges, items: Iterable[str]) -> float | None:
+    """The share of the gold that items cover; ``None`` where the gold is empty.
+
+    Args:
+        texts: Raw text of every source with gold.
+        gold: Merged gold ranges.
+        items: span_ids.
+    """
+    total = _weight(texts, gold)
+    if not total:
+        return None
+    kept = merged(span for item in items if (span := parse_item(item))[0] in gold)
+    return _weight(texts, _common(gold, kept)) / total
 
 
 def parse_item(item: str) -> tuple[str, int, int]:

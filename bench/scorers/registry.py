@@ -13,6 +13,7 @@ from bench.scorers.base import Scorer
 from bench.scorers.citations import CITATIONS
 from bench.scorers.latency import LATENCY
 from bench.scorers.recall import RECALL
+from bench.scorers.sufficiency import SUFFICIENCY
 from bench.scorers.tokens import TOKENS
 
 SCORERS: Mapping[str, Scorer] = MappingProxyType(
@@ -21,6 +22,7 @@ SCORERS: Mapping[str, Scorer] = MappingProxyType(
         "citations": CITATIONS,
         "latency": LATENCY,
         "recall": RECALL,
+        "sufficiency": SUFFICIENCY,
         "tokens": TOKENS,
     }
 )

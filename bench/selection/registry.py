@@ -6,9 +6,12 @@ from collections.abc import Mapping
 
 from bench.registry import resolve, takes
 from bench.selection.base import Selector
+from bench.selection.fovea import fovea
+from bench.selection.mmr import mmr
+from bench.selection.oracle import oracle
 from bench.selection.top_k import top_k
 
-SELECTORS: Mapping[str, Selector] = {"top_k": top_k}
+SELECTORS: Mapping[str, Selector] = {"fovea": fovea, "mmr": mmr, "oracle": oracle, "top_k": top_k}
 
 
 def selector(name: str) -> Selector:
@@ -17,4 +20,4 @@ def selector(name: str) -> Selector:
     Raises:
         RegistryError: There is none, or it is no selector.
     """
-    return resolve(SELECTORS, name, takes("query", "passages"), kind="selection")
+    return resolve(SELECTORS, name, takes("query", "offers"), kind="selection")

@@ -1,12 +1,12 @@
-"""The first ``k`` retrieved passages."""
+"""The first ``k`` offers: chunks in the retriever's order, sentences by falling score."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench.retrieval.base import Passage, Query
+from bench.selection.base import Offer, SelectionQuery
 
 
-def top_k(query: Query, passages: Sequence[Passage]) -> list[int]:
-    """The first ``k``, in rank order."""
-    return list(range(min(query.k, len(passages))))
+def top_k(query: SelectionQuery, offers: Sequence[Offer]) -> list[int]:
+    """The first ``k``, in order."""
+    return list(range(min(query.k, len(offers))))

@@ -31,10 +31,12 @@ def test_the_commands_are_the_documented_ones() -> None:
         "verify",
         "rescore",
         "report",
+        "compare",
         "show",
         "explain",
         "golden",
         "recall",
+        "selection",
         "list",
     ]
 

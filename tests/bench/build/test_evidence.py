@@ -15,6 +15,7 @@ from bench.specs import (
     ContradictionsSpec,
     FreshnessSpec,
     MissingSpec,
+    SelectionSpec,
 )
 from tasks.base import SampleInput, SourceDoc, TextRange
 
@@ -155,6 +156,20 @@ def test_what_was_looked_for_and_not_found(
     ]
     assert look.failures(built) == []
     assert look.missing(build(sample, context(arm_of()))) == []
+
+
+def test_what_narrowing_gave_up_is_missing(
+    look: Look, doc: Docs, sample_of: Samples, arm_of: Arms, context: Contexts
+) -> None:
+    sample = sample_of(
+        "How many minutes needs the ferry Alma of Oslo?",
+        doc("d", "The ferry Alma needs 9 minutes."),
+        doc("e", "Oslo is a town."),
+    )
+    arm = arm_of(missing=RECORD, selection=SelectionSpec(k=1))
+    assert look.missing(build(sample, context(arm))) == [
+        ("selection", "held by candidates, and by none that is kept: oslo")
+    ]
 
 
 def test_a_good_answer_misses_nothing(

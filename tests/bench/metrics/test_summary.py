@@ -139,8 +139,9 @@ def test_the_metric_list_is_the_closed_one() -> None:
         "exact_citation", "exact_unique", "answer_in_quote", "right_source", "omission_law",
         "silent_omissions",
         "gold_recall_retrieval", "gold_recall_selection", "gold_recall_budget", "gold_recall_compression",
+        "gold_sufficient", "excess_tokens",
         "tokens_prompt", "tokens_input_uncached", "tokens_cache_read", "tokens_cache_write", "tokens_output",
-        "ttft_us", "tpot_us", "itl_us", "e2e_us",
+        "ttft_us", "tpot_us", "itl_us", "e2e_us", "grammar_us",
     ]  # fmt: skip
     assert {spec.phase for spec in METRICS.values()} == {"quality", "latency"}
 

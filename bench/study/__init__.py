@@ -1,0 +1,1 @@
+"""Studies: measurements over public data that need no engine and no run."""
