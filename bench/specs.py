@@ -123,7 +123,8 @@ class ContradictionsSpec:
 
     Attributes:
         policy: ``show_both``, ``newest_wins`` or ``drop``.
-        detector: ``none`` (labels of the data alone), ``rule``, ``nli@MODEL`` or ``module:attribute``.
+        detector: ``none`` (labels of the data alone), ``rule``, ``rule_named``,
+            ``nli@MODEL`` or ``module:attribute``.
         similarity_bp: Share of its terms that the shorter sentence of a pair must have in common with the
             other, or no detector is asked about the pair.
         tell: Whether the instructions say that sources may disagree.
