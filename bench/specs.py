@@ -228,6 +228,57 @@ class EngineSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSpec:
+    """How a provider with an OpenAI-compatible interface is asked.
+
+    Attributes:
+        engine: ``openai`` (a server that is there), ``vllm_server`` (one that the run starts and ends), or
+            ``module:attribute``.
+        model: The name that the server knows the model by.
+        prompt: ``ids``, ``text`` or ``chat``.
+        salt: Whether the server takes ``cache_salt``.
+        return_ids: Whether the server takes ``return_token_ids``.
+        control: Whether it lets itself be counted and reset (vLLM's ``/metrics``, ``/reset_prefix_cache``).
+        block_size: Tokens of a KV block, where that is known of the server and its block rule holds.
+        key_env: Name of the environment variable that holds the key; the key itself is never stored.
+        timeout_s: Deadline of one answer.
+        retries: Further attempts after the first.
+        backoff_ms: Wait before the first retry; doubled each time.
+    """
+
+    engine: str
+    model: str
+    prompt: str = "ids"
+    salt: bool = False
+    return_ids: bool = False
+    control: bool = False
+    block_size: int | None = None
+    key_env: str | None = None
+    timeout_s: int = 120
+    retries: int = 3
+    backoff_ms: int = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderSpec:
+    """Who may be sent what (the profile of a policy file), and how it is asked.
+
+    Attributes:
+        provider_id: Its key in the config.
+        endpoint: Address of its interface, such as ``https://llm.example/v1``; ``None``: this machine.
+        server: How it is asked; ``None`` for ``local``, which is the run's own engine.
+    """
+
+    provider_id: str
+    endpoint: str | None
+    max_level: str
+    projects: tuple[str, ...]
+    operations: tuple[str, ...]
+    fallbacks: tuple[str, ...]
+    server: ServerSpec | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SamplingSpec:
     """How tokens are drawn; greedy by default."""
 
