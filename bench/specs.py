@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tasks.base import TaskSpec
 
-CACHE_STATES = ("off", "cold", "primed")
+CACHE_STATES = ("off", "cold", "primed", "served")
 LAYOUTS = ("capsule", "naive", "naive_volatile")
 UPPER_BOUNDS = ("gold", "oracle")  # retrievers and selectors that are given gold
 
@@ -176,6 +176,7 @@ class ArmSpec:
     budget: BudgetSpec
     authority: AuthoritySpec
     caches: tuple[str, ...]
+    provider: str = "local"  # local, a key of ``providers``, or policy
     retention: str | None = None  # what stays in the prefix cache; None: as engine.retention
     claims: ClaimsSpec = ClaimsSpec()
     contradictions: ContradictionsSpec = ContradictionsSpec()
@@ -225,6 +226,7 @@ class EngineSpec:
     start_timeout_s: int
     idle_timeout_s: int  # a request wave without an answer for so long is a hung engine
     env: tuple[tuple[str, str], ...] = ()
+    recorded: str = ""  # replay: folder of the finished run whose answers are given again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,3 +308,4 @@ class RunSpec:
     bootstrap: int
     tokenizer: str  # "model" | "bytes" | "hf:..." | "tiktoken:..."
     rebuild: bool  # build every prompt again in a new process and compare request digests
+    providers: tuple[ProviderSpec, ...] = ()  # in the order in which a routed sample asks

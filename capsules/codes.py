@@ -181,6 +181,7 @@ CODES: Mapping[str, Kind] = MappingProxyType(
         "render.plain": "success",
         "render.rendered": "success",
         "render.rewrite": "failure",
+        "replay.missing": "info",
         "report.incomplete": "failure",
         "request.missing": "info",
         "response.missing": "info",

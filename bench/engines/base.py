@@ -22,6 +22,7 @@ class EngineInfo:
         profile: ModelProfile fields and versions for the manifest (plain JSON data).
         cache_known: Whether the driver can know what the cache holds (else predictions are null,
             ``engine.unknown``): false for a server that others use or that cannot be reset.
+        replayed: Whether its answers are those of an earlier run: nothing is computed, reset or timed.
     """
 
     name: str
@@ -34,6 +35,7 @@ class EngineInfo:
     start_us: int
     profile: Mapping[str, object]
     cache_known: bool = True
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +62,8 @@ class EngineResult:
     ``ttft_us`` and ``e2e_us`` hold ``grammar_us``: what checking and compiling the grammar took.
 
     Attributes:
-        n_output: Generated tokens as a server counts them, where it does not say their ids; ``None``: as many
-            as there are ``output_ids``.
+        ids_known: Whether ``output_ids`` are the generated ids; false for a server that does not say them.
+        n_output: Generated tokens by the engine's own count, where ids are not known.
         n_prompt: Prompt tokens by the engine's own count, where it gives one.
         cache_write_tokens: Prompt tokens billed as written to a cache, where a provider says so.
         first_text_us: Time to the first text of the answer, reasoning left out; of engines that stream.
@@ -82,6 +84,7 @@ class EngineResult:
     error: str | None
     preempted: bool = False
     grammar_us: int | None = None
+    ids_known: bool = True
     n_output: int | None = None
     n_prompt: int | None = None
     cache_write_tokens: int | None = None

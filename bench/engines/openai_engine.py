@@ -26,7 +26,6 @@ from bench.engines.openai_stream import Answer, StreamError, StreamReader
 from bench.engines.remote import Permit, wait_s
 from bench.engines.results import failed
 from bench.specs import ServerSpec
-from capsules.decision import DeniedError
 from capsules.tokenizer import Tokenizer
 
 RECOUNTED = "provider.prompt.recounted"
@@ -144,11 +143,12 @@ class OpenAiEngine:
         while True:
             attempt += 1
             reader = StreamReader()
+            released = permit(request, body, attempt)
+            if isinstance(released, str):
+                return failed(request, released)
             try:
-                self._transport.stream(permit(request, body, attempt), reader.take)
+                self._transport.stream(released, reader.take)
                 return self._result(request, reader.answer(), attempt - 1)
-            except DeniedError as error:
-                return failed(request, error.code)
             except StreamError as error:
                 return failed(request, f"{error} (attempt {attempt})")
             except HttpError as error:
@@ -172,6 +172,7 @@ class OpenAiEngine:
             queue_us=None,
             finish_reason=answer.finish_reason,
             error=None,
+            ids_known=bool(answer.output_ids) or answer.n_output == 0,
             n_output=answer.n_output,
             n_prompt=answer.n_prompt,
             cache_write_tokens=answer.cache_write,

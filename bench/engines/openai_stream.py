@@ -80,7 +80,6 @@ class StreamReader:
         self._parser = EventParser()
         self._seen = _Seen()
         self._events = 0
-        self._ended = False
 
     def take(self, at_us: int, data: bytes) -> bool:
         """Reads what arrived; whether more is expected.
@@ -93,10 +92,9 @@ class StreamReader:
         except UnicodeDecodeError:
             raise StreamError(MALFORMED, "an event is no UTF-8") from None
         for event in events:
-            self._events += 1
             if event.strip() == _END:
-                self._ended = True
                 return False
+            self._events += 1
             self._event(at_us, _object(event))
         return True
 

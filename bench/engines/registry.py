@@ -10,11 +10,17 @@ from collections.abc import Mapping
 from bench.engines.base import Engine, EngineError
 from bench.engines.fake import start_fake
 from bench.engines.openai_start import start_openai
+from bench.engines.replay import start_replay
 from bench.engines.start import EngineFactory, EngineStart
 from bench.engines.vllm_engine import start_vllm
 from bench.registry import resolve, takes
 
-ENGINES: Mapping[str, EngineFactory] = {"fake": start_fake, "openai": start_openai, "vllm": start_vllm}
+ENGINES: Mapping[str, EngineFactory] = {
+    "fake": start_fake,
+    "openai": start_openai,
+    "replay": start_replay,
+    "vllm": start_vllm,
+}
 _MEMBERS = ("info", "generate", "reset_prefix_cache", "counters", "close")
 
 

@@ -1,6 +1,6 @@
 """Engines that are reached over a connection: they send nothing but what a permit lets out.
 
-    permit(request, body, attempt) -> Outgoing     a fresh decision for exactly these bytes, or a DeniedError
+    permit(request, body, attempt) -> Outgoing | str     a decision for exactly these bytes; str: refused
 
 Rules that this module owns:
 
@@ -27,7 +27,7 @@ from capsules.egress import Outgoing
 MAX_WAIT_S = 60.0
 RETRIED = frozenset({RATE_LIMITED, FAILED, UNREACHABLE, EMPTY})
 
-Permit = Callable[[EngineRequest, bytes, int], Outgoing]
+Permit = Callable[[EngineRequest, bytes, int], Outgoing | str]
 
 
 @runtime_checkable
