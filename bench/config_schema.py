@@ -169,6 +169,7 @@ class ServerConfig:
     prompt: str = "ids"
     salt: bool = False
     return_ids: bool = False
+    grammar: bool = False
     control: bool = False
     block_size: int | None = None
     key_env: str | None = None

@@ -108,6 +108,11 @@ def _check_arm(arm: ArmSpec, spec: RunSpec) -> None:
         server = providers[name].server if name in providers else None
         if server is not None:
             _check_caches(at, arm, name, server)
+            if arm.contract.name.endswith("_constrained") and not server.grammar:
+                raise ConfigError(
+                    f"{at}.contract.name is {arm.contract.name}, but provider {name} takes no grammars: "
+                    f"set providers.{name}.server.grammar=true if it does"
+                )
 
 
 def _check_caches(at: str, arm: ArmSpec, name: str, server: ServerSpec) -> None:

@@ -240,6 +240,7 @@ class ServerSpec:
         prompt: ``ids``, ``text`` or ``chat``.
         salt: Whether the server takes ``cache_salt``.
         return_ids: Whether the server takes ``return_token_ids``.
+        grammar: Whether the server takes grammars (``structured_outputs``), as constrained contracts need.
         control: Whether it lets itself be counted and reset (vLLM's ``/metrics``, ``/reset_prefix_cache``).
         block_size: Tokens of a KV block, where that is known of the server and its block rule holds.
         key_env: Name of the environment variable that holds the key; the key itself is never stored.
@@ -253,6 +254,7 @@ class ServerSpec:
     prompt: str = "ids"
     salt: bool = False
     return_ids: bool = False
+    grammar: bool = False
     control: bool = False
     block_size: int | None = None
     key_env: str | None = None

@@ -5,7 +5,8 @@ Rules that this module owns:
 * ``prompt: ids`` sends the token ids as they were counted (vLLM's server and others take an array of ids at
   ``/completions``); ``text`` sends their text without the leading BOS, which the server adds by itself;
   ``chat`` sends the same text as one user message to ``/chat/completions``.
-* ``cache_salt`` and ``return_token_ids`` are vLLM's extensions, sent only where the provider takes them.
+* ``cache_salt``, ``return_token_ids`` and ``structured_outputs`` (a grammar) are vLLM's extensions, sent only
+  where the provider takes them.
 * Equal requests are equal bytes.
 """
 
@@ -44,6 +45,8 @@ def request_body(request: EngineRequest, server: ServerSpec, tokenizer: Tokenize
         value["stop"] = list(sampling.stop)
     if server.salt and request.salt is not None:
         value["cache_salt"] = request.salt
+    if request.grammar is not None:
+        value["structured_outputs"] = {"grammar": request.grammar}
     if server.return_ids:
         value["return_token_ids"] = True
     # plain JSON: a temperature is a float, which canonical bytes have no place for

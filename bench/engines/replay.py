@@ -6,7 +6,7 @@ Rules that this module owns:
   arm or experiment that asked for exactly the same: ids, sampling, salt). What no record answers is an error
   result with ``replay.missing``; nothing is made up, and nothing is sent.
 * A run is replayed for the model that it asked and for no other: name, kind, reference, revision and data
-  type must be equal. Template, prompt, temperature, stop words and lengths are in the request digest already.
+  type must be equal. Prompt, temperature, stop words, lengths and grammar are in the request digest.
 * A replayed answer carries no times: nothing was measured now. Text, ids and token counts are the record's.
 * Records of void cells, and answers that were errors, are no answers.
 """
@@ -19,6 +19,7 @@ from pathlib import Path
 
 from bench.config import load_config, to_spec
 from bench.config_checks import ConfigError
+from bench.contracts.grammar import grammar_digest
 from bench.engines.base import EngineError, EngineInfo, EngineRequest, EngineResult
 from bench.engines.results import failed
 from bench.engines.start import EngineStart
@@ -78,7 +79,12 @@ class ReplayEngine:
     def _answer(self, request: EngineRequest) -> EngineResult:
         row = self._recorded.by_id.get(request.request_id)
         if row is None:
-            asked = request_digest(content_id(ids_bytes(request.ids)), request.sampling, request.salt)
+            asked = request_digest(
+                content_id(ids_bytes(request.ids)),
+                request.sampling,
+                request.salt,
+                grammar_digest(request.grammar),
+            )
             row = self._recorded.by_digest.get(asked)
         if row is None:
             return failed(request, f"{MISSING}: run {self._recorded.run_id} has no answer to this request")
