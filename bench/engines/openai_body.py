@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 
 from bench.engines.base import EngineRequest
+from bench.engines.vllm_grammar import UNCOMPILABLE
 from bench.specs import ServerSpec
 from capsules.tokenizer import Tokenizer
 
@@ -69,4 +70,6 @@ def refusal_code(status: int, body: bytes) -> str | None:
         return MODEL_UNKNOWN
     if status in (400, 413) and ("context_length_exceeded" in text or "context length" in text):
         return CONTEXT_EXCEEDED
+    if status == 400 and "grammar" in text:
+        return UNCOMPILABLE
     return None

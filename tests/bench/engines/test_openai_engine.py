@@ -209,6 +209,9 @@ def refusals(streams: Any, loopback: Any) -> dict[str, tuple[Any, str]]:
         "context overflow, OpenAI": (
             says(400, b'{"error":{"code":"context_length_exceeded"}}'), "provider.context.exceeded",
         ),
+        "a grammar that cannot compile": (
+            says(400, b'{"error":{"message":"Invalid grammar: canary"}}'), "contract.grammar_uncompilable",
+        ),
         "another refusal": (says(400, b'{"error":"canary"}'), "provider.refused"),
         "no key": (says(401, b"canary"), "provider.refused"),
         "a redirect": (says(307, b"", "Location: http://127.0.0.1:1/"), "provider.route.unlisted"),
@@ -230,7 +233,9 @@ def refusals(streams: Any, loopback: Any) -> dict[str, tuple[Any, str]]:
 
 
 NAMES = [
-    "wrong model name", "context overflow, vLLM", "context overflow, OpenAI", "another refusal", "no key",
+    "wrong model name", "context overflow, vLLM", "context overflow, OpenAI",
+    "a grammar that cannot compile",
+    "another refusal", "no key",
     "a redirect", "malformed events", "half a stream", "no end of the answer", "broken off",
     "an empty stream", "no stream", "no token", "other ids than were sent",
 ]  # fmt: skip

@@ -75,7 +75,7 @@ def test_what_no_record_answers_is_a_scored_failure(
 def request_of(row: RequestRow, run: StoredRun, **changes: Any) -> EngineRequest:
     fields = {
         "request_id": row.request_id, "ids": tuple(run.ids(row.ids_digest)), "salt": row.salt,
-        "sampling": sampling_of(run.spec, row.phase),
+        "sampling": sampling_of(run.spec, row.phase, "quote"),
     }  # fmt: skip
     return EngineRequest(**(fields | changes))
 
@@ -93,6 +93,7 @@ def test_c03_every_setting_that_changes_an_answer_changes_the_key(finished: Outc
     for changed in (
         replace(asked, ids=asked.ids[:-1]),
         replace(asked, salt="b3:other"),
+        replace(asked, grammar="start: x"),
         *(
             replace(asked, sampling=sampling)
             for sampling in (
