@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
+from bench.data_counts import DataCounts, by_code, data_counts
 from bench.records import BuildRow, SampleRow
 from bench.records_io import read_rows
-from bench.run_store import RunFolder
+from bench.run_store import RunFolder, read_json
 from bench.scorers.base import Case
 from bench.scorers.judge import Judge
 from bench.scorers.recall import RECALL
@@ -76,7 +77,12 @@ def count_arms(folder: RunFolder, spec: RunSpec) -> list[ArmCount]:
 
 def count_refused(folder: RunFolder) -> dict[str, int]:
     """Rows of the data set that could not become samples, by code."""
-    return dict(sorted(Counter(row.code for row in read_rows(folder.refused, RefusedRow)).items()))
+    return by_code(read_rows(folder.refused, RefusedRow))
+
+
+def stored_counts(folder: RunFolder) -> DataCounts | None:
+    """What became of all rows of the data set; ``None`` where the task does not say."""
+    return data_counts(read_json(folder.facts)["dataset"], read_rows(folder.refused, RefusedRow))
 
 
 def lines(arms: Sequence[ArmCount], refused: dict[str, int]) -> list[str]:

@@ -18,15 +18,17 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import hydra
 from hydra import compose, initialize_config_module
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, OverrideParseException
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+import conf
 from bench.config import register_schema, under_schema
 from bench.config_checks import ConfigError
 
@@ -50,9 +52,10 @@ def compose_config(overrides: Sequence[str]) -> DictConfig:
         ConfigError: One line: what is wrong, and what was expected.
     """
     register_schema()
+    expanded = expand(overrides)
+    _require_choices(expanded)
     GlobalHydra.instance().clear()
     with initialize_config_module(config_module=CONFIG_MODULE, version_base=VERSION_BASE):
-        expanded = expand(overrides)
         try:
             return under_schema(compose(CONFIG_NAME, overrides=expanded))
         except (HydraException, OmegaConfBaseException) as error:
@@ -71,6 +74,15 @@ def expand(overrides: Sequence[str]) -> list[str]:
             raise ConfigError(f"override {item!r}: expected key=value, e.g. experiment=quickstart")
         expanded.append("task." + item if item.startswith("limit=") else item)
     return expanded
+
+
+def _require_choices(overrides: Sequence[str]) -> None:
+    """Refuse to choose what others of its group share."""
+    for item in overrides:
+        group, _, name = item.partition("=")
+        if group == "task" and is_part(group, name):
+            choices = [choice for choice in options(group) if not is_part(group, choice)]
+            raise ConfigError(f"unknown {group} {name!r}: expected one of {', '.join(choices)}")
 
 
 def multirun(overrides: Sequence[str], job: Job) -> None:
@@ -124,6 +136,13 @@ def options(group: str) -> list[str]:
         return sorted(GlobalHydra.instance().config_loader().get_group_options(group))
 
 
+def is_part(group: str, name: str) -> bool:
+    """Whether a config file is what others of its group share, and no choice of its own."""
+    path = Path(conf.__path__[0]) / group / f"{name}.yaml"
+    loaded = OmegaConf.load(path) if path.is_file() else None
+    return isinstance(loaded, DictConfig) and OmegaConf.is_missing(loaded, "name")
+
+
 def _one_line(error: Exception, overrides: Sequence[str]) -> str:
     text = str(error)
     if isinstance(error, OverrideParseException):
@@ -132,7 +151,8 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
     missing = re.search(r"Could not find '([^']+?)/([^'/]*)'", text)
     if missing:
         group, name = missing.groups()
-        return f"unknown {group} {name!r}: expected one of {', '.join(_listed(text))}"
+        offered = [choice for choice in _listed(text) if not is_part(group, choice)]
+        return f"unknown {group} {name!r}: expected one of {', '.join(offered)}"
     key = re.search(r"Could not override '([^']+)'", text)
     if key:
         return _unknown_key(key.group(1), text, overrides)

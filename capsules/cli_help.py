@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 _LINES = """Lines out = lines in, in order. A bad line gives {"error": {"code", "at"}} in its place, and
-exit 1 at the end; what a good line says never changes the exit status."""
+exit 1 at the end; what a good line says never changes the exit status. A line is at most 128 MiB and
+holds at most 4,000,000 values (bytes.size.exceeded, schema.limit)."""
 
 MATCH = f"""Is this quote in that source? One JSON object a line on stdin, one verdict a line on stdout.
 

@@ -2,21 +2,29 @@
 
 A bad line gives ``{"error": {"code", "at"}}`` in its place and does not disable the others; the exit
 status at the end is 1 then. What a good line says (an absent quote, say) never changes the status.
-Output is canonical JSON, flushed line by line, so a caller may use the command as a co-process.
+Output is canonical JSON, flushed line by line, so a caller may use the command as a co-process. A
+refusal is ASCII JSON: ``at`` may hold a key of the input, which must not steer a terminal.
+
+A line is at most ``MAX_LINE_BYTES`` (a source of 64 MiB, every other character of it escaped) and holds at
+most ``MAX_VALUES`` values: both are judged before anything is made of it.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from capsules.canonical import canonical_bytes, parse_strict
-from capsules.errors import CapsuleError
+from capsules.errors import CapsuleError, ParseError
 
-# A source of 64 MiB, every character of it escaped, and the rest of the line.
-MAX_LINE_BYTES = 512 << 20
-_MAX_ITEMS = 100_000_000
+MAX_LINE_BYTES = 128 << 20
+MAX_VALUES = 4_000_000
 _CHUNK = 1 << 20
+_BETWEEN = (b",", b"[", b"{")  # each begins a value or separates two
+_STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_ASCII = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"))
 
 
 def run_lines(
@@ -33,10 +41,11 @@ def run_lines(
     status = 0
     for line in _lines(stdin, max_bytes):
         try:
-            result = answer(parse_strict(line, max_bytes=max_bytes, max_items=_MAX_ITEMS))
+            _require_few(line, max_bytes)
+            result = answer(parse_strict(line, max_bytes=max_bytes, max_items=MAX_VALUES))
             output = canonical_bytes(result)
         except CapsuleError as error:
-            output = canonical_bytes({"error": {"code": error.code, "at": error.at}})
+            output = _ASCII.encode({"error": {"code": error.code, "at": error.at}}).encode()
             status = 1
         stdout.write(output + b"\n")
         stdout.flush()
@@ -52,9 +61,22 @@ def _lines(stdin: BinaryIO, max_bytes: int) -> Iterator[bytes]:
         yield line.removesuffix(b"\n")
 
 
+def _require_few(line: bytes, max_bytes: int) -> None:
+    """Refuse a line of too many values before they take memory; one that is too long is the reader's."""
+    if len(line) > max_bytes or _marks(line) <= MAX_VALUES:
+        return
+    found = _marks(_STRINGS.sub(b"", line))
+    if found > MAX_VALUES:
+        raise ParseError("schema.limit", f"expected at most {MAX_VALUES} values, found about {found}")
+
+
+def _marks(data: bytes) -> int:
+    return sum(data.count(mark) for mark in _BETWEEN)
+
+
 def refusal(error: CapsuleError, *, message: bool) -> bytes:
     """An error as one line of JSON for stderr; with its message where a person will read it."""
     value = {"code": error.code, "at": error.at}
     if message:
         value["message"] = error.message
-    return canonical_bytes(value) + b"\n"
+    return _ASCII.encode(value).encode() + b"\n"

@@ -49,6 +49,9 @@ def synthetic(spec: TaskSpec) -> TaskData:
         content_digest=rows_digest(rows),
         rows=len(rows),
         origin="generated",
+        reserved=len(examples),
+        read=len(rows),
+        exact=sum(len(one.gold.spans) for one in (*chosen, *examples)),
     )
     return finish(spec, data)
 

@@ -117,6 +117,8 @@ def _recall(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="names, as in arms.NAME.retrieval.name (default: bm25)",
     )
+    every = "measure these tasks, or `all`, on their whole files (limit=null task.examples=0)"
+    parser.add_argument("--tasks", metavar="A,B", help=every)
     parser.add_argument("--k", default="1,2,4,8", metavar="K,K", help="passages to keep (default: 1,2,4,8)")
     parser.add_argument("--chunk", default="paragraph", help="paragraph (default) or document")
 
@@ -127,14 +129,39 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="write page, tables and figures there, too")
 
 
-def _study(parser: argparse.ArgumentParser) -> None:
-    from bench.commands.study import add_studies
-
-    add_studies(parser)
+def _selection(parser: argparse.ArgumentParser) -> None:
+    _overrides(parser)
+    parser.add_argument(
+        "--tasks",
+        default="musique,hotpotqa,ramdocs,xquad",
+        metavar="A,B",
+        help="tasks to measure (default: musique,hotpotqa,ramdocs,xquad)",
+    )
+    parser.add_argument(
+        "--budgets",
+        default="64,96,128,192,256,384,512",
+        metavar="N,N",
+        help="token budgets, headers included (default: 64,96,128,192,256,384,512)",
+    )
+    parser.add_argument("--retrieval", default="bm25", help="the retriever of the pool (default: bm25)")
+    parser.add_argument("--pool", type=int, default=100, help="chunks that it keeps (default: 100)")
+    parser.add_argument(
+        "--split", default="all", help="all (default), or the first or second half of each file"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=None,
+        metavar="DIR",
+        help="folder of the files (default: RESULTS/selection)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
 
 
 def _list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("tasks", "arms", "metrics", "experiments"))
+    data = "tasks: read every file whole and count rows, gold, repairs and refusals"
+    parser.add_argument("--data", action="store_true", help=data)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
 
 
@@ -206,11 +233,11 @@ COMMANDS: Mapping[str, Command] = {
         module="recall",
         arguments=_recall,
     ),
-    "study": Command(
-        help="measure one rule of the pipeline on a task, with intervals; no run, no engine",
-        examples="example: capsule-bench study answerability task=clapnq limit=null",
-        module="study",
-        arguments=_study,
+    "selection": Command(
+        help="gold evidence that each selector shows for its tokens, with curves and intervals; no engine",
+        examples="example: capsule-bench selection --tasks musique,hotpotqa limit=null --split second",
+        module="selection",
+        arguments=_selection,
     ),
     "list": Command(
         help="list what can be named: tasks, arms, metrics, experiments",

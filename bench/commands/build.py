@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from bench.commands.output import print_json
-from bench.dry_arms import count_arms, count_refused, lines
+from bench.dry_arms import count_arms, count_refused, lines, stored_counts
 from bench.dry_run import CellCount, count_cells
 from bench.hydra_app import compose_config
 from bench.pipeline import build_only
@@ -18,7 +18,8 @@ def run(arguments: argparse.Namespace) -> int:
     reporter = Reporter()
     folder, spec, plan = build_only(compose_config(arguments.overrides), arguments.results, reporter)
     cells, arms, refused = count_cells(spec, plan), count_arms(folder, spec), count_refused(folder)
-    for line in [*_lines(cells), *lines(arms, refused)]:
+    data = stored_counts(folder)
+    for line in [*_lines(cells), *lines(arms, refused), *(data.lines() if data else ())]:
         reporter.say(line)
     value = {
         "run": str(folder.path),
@@ -27,6 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
         "arms": [arm.to_value() for arm in arms],
         "cells": [cell.to_value() for cell in cells],
         "refused": refused,
+        "data": data.to_value() if data else None,
         "skipped": dict(sorted(plan.skipped.items())),
     }
     write_json(folder.dry_counts, {k: v for k, v in value.items() if k != "run"})

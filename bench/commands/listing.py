@@ -9,13 +9,17 @@ from omegaconf import DictConfig, OmegaConf
 
 import conf
 from bench.commands.output import print_json, print_text
-from bench.hydra_app import options
+from bench.config_checks import ConfigError
+from bench.hydra_app import is_part, options
+from bench.progress import Reporter
 
 Entry = tuple[str, str]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List tasks, arms, metrics or experiments."""
+    """List tasks, arms, metrics or experiments; with ``--data`` what the tasks hold."""
+    if arguments.data:
+        return _data(arguments)
     entries = _metrics() if arguments.what == "metrics" else _group(arguments.what)
     if arguments.json:
         print_json({arguments.what: [{"name": name, "about": about} for name, about in entries]})
@@ -26,6 +30,22 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _data(arguments: argparse.Namespace) -> int:
+    """Print what every task holds; 2 if one of them cannot be loaded."""
+    from bench.task_table import count_tasks, markdown, table_names
+
+    if arguments.what != "tasks":
+        raise ConfigError(f"--data: expected `list tasks`, found `list {arguments.what}`")
+    names = table_names()
+    with Reporter().bar("reading tasks", len(names)) as advance:
+        rows = count_tasks(names, advance)
+    if arguments.json:
+        print_json({"tasks": [row.to_value() for row in rows]})
+    else:
+        print_text("\n".join(markdown(rows)))
+    return 2 if any(row.error is not None for row in rows) else 0
+
+
 def _metrics() -> list[Entry]:
     from bench.metrics.names import METRICS
 
@@ -34,14 +54,7 @@ def _metrics() -> list[Entry]:
 
 def _group(what: str) -> list[Entry]:
     group = {"tasks": "task", "arms": "arm", "experiments": "experiment"}[what]
-    return [(name, _about(group, name)) for name in options(group) if not _is_part(group, name)]
-
-
-def _is_part(group: str, name: str) -> bool:
-    """Whether a config file is what others of its group share, and no choice of its own."""
-    path = Path(conf.__path__[0]) / group / f"{name}.yaml"
-    loaded = OmegaConf.load(path) if group == "task" and path.is_file() else None
-    return isinstance(loaded, DictConfig) and OmegaConf.is_missing(loaded, "name")
+    return [(name, _about(group, name)) for name in options(group) if not is_part(group, name)]
 
 
 def _about(group: str, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from bench.commands.output import print_json
 from bench.config import to_spec
@@ -10,39 +11,68 @@ from bench.config_checks import ConfigError
 from bench.hydra_app import compose_config
 from bench.progress import Reporter
 from bench.recall import RecallRow, measure, prepare
+from bench.recall_table import TaskRecall, recall_markdown
 from bench.retrieval.registry import retriever
 from bench.specs import AuthoritySpec
-from tasks.registry import load_task
+from bench.task_table import WHOLE, table_names
+from tasks.registry import TASKS, load_task
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print; every name is resolved before the data is read."""
     reporter = Reporter()
     names, ks = arguments.retrievers.split(","), [_k(word) for word in arguments.k.split(",")]
-    spec = to_spec(compose_config(arguments.overrides))
     for name in names:
         retriever(name)
-    data = load_task(spec.task)
-    asked = prepare(data.samples, arguments.chunk, AuthoritySpec().max_level)
-    with reporter.bar("asking retrievers", len(asked) * len(names) * len(ks)) as advance:
-        rows = measure(asked, names, ks, draws=spec.bootstrap, seed=spec.seed, advance=advance)
-    for line in lines(rows):
+    if arguments.tasks is None:
+        found = _measure(arguments.overrides, arguments.chunk, names, ks, reporter)
+        for line in lines(found.rows):
+            reporter.say(line)
+        print_json(found.to_value())
+        return 0
+    tasks = [
+        _measure([f"task={task}", *WHOLE, *arguments.overrides], arguments.chunk, names, ks, reporter)
+        for task in _tasks(arguments.tasks)
+    ]
+    for line in recall_markdown([task for task in tasks if task.asked], names):
         reporter.say(line)
-    value = {
-        "task": spec.task.name,
-        "content_digest": data.content_digest,
-        "chunk": arguments.chunk,
-        "samples": len(data.samples),
-        "passages": sum(len(one.texts) for one in asked),
-        "refused": len(data.refused),
-        "bootstrap": spec.bootstrap,
-        "recall": [row.to_value() for row in rows],
-    }
-    print_json(value)
+    print_json({"tasks": [task.to_value() for task in tasks]})
     return 0
 
 
-def lines(rows: list[RecallRow]) -> list[str]:
+def _measure(
+    overrides: Sequence[str], chunk: str, names: Sequence[str], ks: Sequence[int], reporter: Reporter
+) -> TaskRecall:
+    spec = to_spec(compose_config(overrides))
+    data = load_task(spec.task)
+    asked = prepare(data.samples, chunk, AuthoritySpec().max_level)
+    with reporter.bar(f"asking retrievers, {spec.task.name}", len(asked) * len(names) * len(ks)) as advance:
+        rows = measure(asked, names, ks, draws=spec.bootstrap, seed=spec.seed, advance=advance)
+    return TaskRecall(
+        task=spec.task.name,
+        content_digest=data.content_digest,
+        chunk=chunk,
+        samples=len(data.samples),
+        asked=len(asked),
+        passages=sum(len(one.texts) for one in asked),
+        refused=len(data.refused),
+        bootstrap=spec.bootstrap,
+        rows=tuple(rows),
+    )
+
+
+def _tasks(wanted: str) -> list[str]:
+    """The tasks of ``--tasks``; all: every set of its own (``xquad`` is its five languages)."""
+    known = [name for name in table_names() if name != "xquad"]
+    if wanted == "all":
+        return known
+    for name in wanted.split(","):
+        if name not in TASKS:
+            raise ConfigError(f"--tasks: unknown task {name!r}: expected all, or some of {', '.join(known)}")
+    return wanted.split(",")
+
+
+def lines(rows: Sequence[RecallRow]) -> list[str]:
     """The table for people."""
     head = f"{'retriever':<20} {'k':>4} {'samples':>8} {'spans':>7} {'recall':>8}   95 % interval"
     return [head, *(_line(row) for row in rows)]

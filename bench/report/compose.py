@@ -10,13 +10,14 @@ from bench.report.brief import brief_table
 from bench.report.definitions import metrics_table
 from bench.report.document import Block, Commands, Document, Facts, Paragraph, Section
 from bench.report.examples import RULE, examples
-from bench.report.facts import fake_engines, replayed_runs, what_ran, what_went_wrong
+from bench.report.facts import fake_engines, what_ran, what_went_wrong
 from bench.report.figure_style import Drawn
 from bench.report.promises import promise_table
 from bench.report.table import Table
 from bench.report.tables_cache import cache_table
 from bench.report.tables_contracts import contract_differences_table, contracts_table, has_contracts
 from bench.report.tables_cost import latency_table, tokens_table
+from bench.report.tables_data import data_table
 from bench.report.tables_differences import differences_table
 from bench.report.tables_evidence import omissions_table, recall_table
 from bench.report.tables_outputs import outputs_table
@@ -28,7 +29,7 @@ def compose(view: RunView) -> Document:
     """The report of a run."""
     parts: tuple[tuple[str, str, tuple[Block, ...]], ...] = (
         ("run", "What ran", (*_warnings(view), Facts(pairs=tuple(what_ran(view))))),
-        ("health", "What went wrong", (Facts(pairs=tuple(what_went_wrong(view))),)),
+        ("health", "What went wrong", (Facts(pairs=tuple(what_went_wrong(view))), *_data(view))),
         ("brief", "In brief", _brief(view)),
         ("promises", "The promises, one by one", _promises(view)),
         ("arms", "Arms side by side", (*_arms(view), *series_curves(view))),
@@ -65,12 +66,6 @@ def _warnings(view: RunView) -> list[Block]:
     if fakes:
         text = f"FAKE ENGINE: {fakes} is no model. No number here says anything about one."
         warnings.append(Paragraph(text=text, warning=True))
-    if replayed := replayed_runs(view):
-        text = (
-            f"REPLAYED: these are the answers that run {', '.join(replayed)} recorded, judged anew. Nothing "
-            "was computed or timed here; what that run measured of time stands in its own report."
-        )
-        warnings.append(Paragraph(text=text, warning=True))
     void = ", ".join(dict.fromkeys(row.cell_id for row in view.input.cells if row.void))
     if void:
         text = (
@@ -79,6 +74,11 @@ def _warnings(view: RunView) -> list[Block]:
         )
         warnings.append(Paragraph(text=text, warning=True))
     return warnings
+
+
+def _data(view: RunView) -> tuple[Table, ...]:
+    table = data_table(view)
+    return () if table is None else (table,)
 
 
 def _brief(view: RunView) -> tuple[Block, ...]:

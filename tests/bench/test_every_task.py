@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.dry_arms import count_arms, count_refused, lines
+from bench.dry_arms import count_arms, count_refused, lines, stored_counts
 from bench.dry_run import count_cells
 from bench.hydra_app import compose_config
 from bench.pipeline import build_only
@@ -78,3 +78,8 @@ def test_the_task_builds(
     said = "\n".join(lines(list(arms.values()), count_refused(folder)))
     assert "gold evidence left after " in said
     assert "rows refused: " in said
+    data = stored_counts(folder)
+    assert data is not None
+    assert data.read == data.samples + data.reserved + sum(data.refused.values()) + data.unused
+    assert (data.samples, data.refused) == (2, count_refused(folder))
+    assert data.reserved >= data.examples

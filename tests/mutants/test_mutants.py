@@ -24,6 +24,7 @@ MUTANTS: list[dict[str, str]] = [
     for path in sorted(Path(__file__).parent.glob("*.toml"))
     for mutant in tomllib.loads(path.read_text())["mutant"]
 ]
+TASKS = "tests/tasks"
 CAPSULES, STORE, VECTORS = "tests/capsules", "tests/capsules/store", "tests/vectors/test_vectors.py"
 SUITES: dict[str, list[str]] = {
     "vectors": [VECTORS, "-k", "says_what"],
@@ -53,6 +54,13 @@ SUITES: dict[str, list[str]] = {
         for name in ("egress", "egress_time", "egress_denials", "egress_raising", "delivery")
     ],
     "space": [f"{CAPSULES}/test_policy_exhaustive.py"],
+    "lines": [f"{CAPSULES}/test_cli_lines.py"],
+    "rows": [
+        f"{TASKS}/test_{name}.py" for name in ("json_rows", "file_bytes", "tables", "hub", "strict_json")
+    ],
+    "judging": [f"{TASKS}/test_faults_json.py", "-k", "custom or every_fault"],
+    "kinds": [f"{TASKS}/test_kinds.py", "-k", "musique or own"],
+    "checked": [f"{TASKS}/test_registry.py", "-k", "checked"],
 }
 SECONDS = 300  # a test that hangs on a fault has noticed it
 
@@ -61,7 +69,7 @@ SECONDS = 300  # a test that hangs on a fault has noticed it
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A copy of what the suites need, each of which passes there as long as there is no fault."""
     root = tmp_path_factory.mktemp("mutants")
-    for part in ("capsules", "tests"):
+    for part in ("capsules", "tasks", "tests"):
         shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", "mutants"))
     shutil.copy(ROOT / "pyproject.toml", root)
     assert run(root, ["-c", "import capsules; print(capsules.__file__)"]).stdout.startswith(
@@ -91,13 +99,17 @@ def pytest_on(root: Path, suite: list[str]) -> int:
     return run(root, ["-m", "pytest", *options, *suite]).returncode
 
 
+def package_of(mutant: dict[str, str]) -> str:
+    return mutant.get("package", "capsules")
+
+
 def name_of(mutant: dict[str, str]) -> str:
     return mutant["name"].replace(" ", "-")
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=name_of)
 def test_the_fault_can_be_made(mutant: dict[str, str]) -> None:
-    text = (ROOT / "capsules" / mutant["file"]).read_text()
+    text = (ROOT / package_of(mutant) / mutant["file"]).read_text()
 
     assert text.count(mutant["old"]) == 1, f"{mutant['file']} has changed: renew the fault"
     assert mutant["old"] != mutant["new"]
@@ -114,7 +126,7 @@ def test_there_are_enough_and_each_is_another() -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("mutant", MUTANTS, ids=name_of)
 def test_the_fault_is_noticed(copy: Any, mutant: dict[str, str]) -> None:
-    path = copy / "capsules" / mutant["file"]
+    path = copy / package_of(mutant) / mutant["file"]
     healthy = path.read_text()
     path.write_text(healthy.replace(mutant["old"], mutant["new"]))
     try:

@@ -6,6 +6,7 @@ row groups, and as Arrow; the hub's client answers from a folder, and everything
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -153,9 +154,10 @@ def test_own_data_in_a_table(make_spec: Make, tmp_path: Path) -> None:
             "answers": ["t"],
         },
     ]
-    table = datasets.Dataset.from_list(rows)
-    table.to_json(tmp_path / "rows.jsonl")
-    table.to_parquet(tmp_path / "rows.parquet")
+    rows.reverse()  # the columns are those of the first row
+    encoded = [json.JSONEncoder().encode(row) for row in rows]  # a key that is not there stays so
+    (tmp_path / "rows.jsonl").write_text("\n".join(encoded), encoding="utf-8")
+    datasets.Dataset.from_list(rows).to_parquet(tmp_path / "rows.parquet")
     spec = make_spec(name="custom")
     lines, parquet = (
         load_task(replace(spec, options={"file": str(tmp_path / name)}))

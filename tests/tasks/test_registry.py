@@ -119,6 +119,7 @@ def at(start: int, end: int, doc_id: str = "d") -> TextRange:
 BROKEN: dict[str, tuple[Any, str]] = {
     "no TaskData": ([SAMPLE], "expected TaskData"),
     "a digest of another form": (replace(DATA, content_digest="abc"), "content digest"),
+    "rows that do not add up": (replace(DATA, read=3, unused=1), "3 rows read, but 2 evaluated"),
     "an id twice": (replace(DATA, samples=(SAMPLE, SAMPLE)), "twice"),
     "an example that is evaluated": (replace(DATA, examples=(SAMPLE,)), "twice"),
     "another project": (with_input(project="other"), "project"),
