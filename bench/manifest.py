@@ -24,7 +24,6 @@ ROW_FILES = (
     "refused.jsonl",
     "builds.jsonl",
     "compressions.jsonl",
-    "routes.jsonl",
     "engines.jsonl",
     "requests.jsonl",
     "responses.jsonl",

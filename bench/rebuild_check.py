@@ -6,7 +6,7 @@ Rules that this module owns:
 
 * The other process shares nothing with the run but config, data, tokenizer and what lossy compressors
   answered: nothing that it builds is written, and its hash seed is its own.
-* Compared are request digests (of ids, sampling and salt), one by one, for every request that was sent.
+* Compared are request digests (of ids, sampling, salt, grammar), one by one, for every request that was sent.
 * It is a measurement: a digest that differs is counted, and a rebuild that fails is said and leaves no rows.
 """
 
@@ -25,7 +25,6 @@ from bench.preparation import prepare
 from bench.progress import Reporter
 from bench.records import RebuiltRow, RequestRow
 from bench.records_io import read_rows, rows_bytes
-from bench.routing import route_all
 from bench.run_store import RunFolder, write_atomic
 from capsules.store import MemoryStore
 
@@ -67,10 +66,10 @@ def rebuild(folder: RunFolder) -> list[RebuiltRow]:
         store=MemoryStore(),
         now=spec.task.as_of,
         rewrite=stored_rewriter(folder),
+        frame=prepared.frame,
     )
     built = build_all(bench, lambda n: None)
-    routes = route_all(spec, built.prepared, bench.store, bench.now)
-    plan = make_plan(spec, [row.sample_id for row in built.samples], built.prepared, routes)
+    plan = make_plan(spec, [row.sample_id for row in built.samples], built.prepared)
     return compare(read_rows(folder.requests, RequestRow), plan)
 
 

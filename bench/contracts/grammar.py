@@ -1,5 +1,6 @@
 r"""The grammar of a constrained answer: text for llguidance, derived from what the prompt shows.
 
+    %llguidance {"no_forcing": true}
     start: " <q>" answer                                few passages: quote first
     answer: Q1 | Q2
     Q1: (S1 & /X(Y*X)?/) "</q> [1]"
@@ -18,6 +19,8 @@ Rules that this module owns:
   ``FEW_BYTES`` bytes the compiler's limits are near, and the number comes first (``[2] <q>...</q>``): one
   passage is in play then. If each has at most ``SHORT_BYTES``, number and all are the terminal, which costs
   next to nothing before the number is known; longer ones are compiled ahead, up to the engine's limits.
+* No forcing: where only one text can follow, llguidance would send that text's usual tokens, and those may be
+  special ones (``<b>`` is one of Gemma's), which end the answer. Without it no special token is ever sent.
 * ``substring_chars``, never words: it expresses every quote in every script.
 * The text is a function of contract, shown text and lead. A run stores its digest and derives it again.
 """
@@ -41,6 +44,7 @@ FEW_BYTES = 6000
 SHORT_BYTES = 2000
 NOTHING_TO_QUOTE = "contract.nothing_to_quote"
 
+_HEAD = '%llguidance {"no_forcing": true}\n'
 _JOIN = "\uffff"  # a noncharacter: no capsule can hold it, and other text is cut there
 _BLANK = r"\p{White_Space}\x{AD}\x{200B}\x{2060}\x{FEFF}\x{FFFF}"
 _VISIBLE = f"[^{_BLANK}]"
@@ -108,7 +112,7 @@ def _pointer_grammar(contract: ContractSpec, numbers: Sequence[int], lead: str) 
     if not numbers:
         raise GrammarError(NOTHING_TO_QUOTE, f"{contract.name}: expected shown items, found none")
     pointers = " | ".join(f'"[{number}]"' for number in numbers)
-    return f"start: {_literal(lead)}pointer{_more('pointer', contract)}\npointer: {pointers}\n"
+    return f"{_HEAD}start: {_literal(lead)}pointer{_more('pointer', contract)}\npointer: {pointers}\n"
 
 
 def _quote_grammar(contract: ContractSpec, shown: Sequence[Passages], lead: str) -> str:
@@ -130,7 +134,7 @@ def _quote_grammar(contract: ContractSpec, shown: Sequence[Passages], lead: str)
         value = json.dumps({"substring_chars": _JOIN.join(parts)})  # noqa: TID251  # ASCII, of one form
         lines.append(f"Q{number}: {terminal.format(n=number, quote=f'(S{number} & /{shape}/)')}")
         lines.append(f"S{number}: %regex {value}")
-    return "\n".join(lines) + "\n"
+    return _HEAD + "\n".join(lines) + "\n"
 
 
 def _form(kept: dict[int, tuple[str, ...]]) -> tuple[str, str, str]:

@@ -16,7 +16,7 @@ def obeying(grammar: str, seed: int, *, min_chars: int = 1) -> str:
         seed: Chooses number, passage and place.
         min_chars: The least length of a quote.
     """
-    lead = " " if grammar.startswith('start: " ') else ""
+    lead = " " if '\nstart: " ' in grammar else ""
     numbers = pointable(grammar)
     if numbers:
         return f"{lead}[{numbers[seed % len(numbers)]}]"

@@ -7,6 +7,7 @@ Rules of this module:
   requests are queued: first come first served stays true.
 - vLLM checks a grammar before it queues a request and compiles it before it stamps the request as queued.
   Both are timed here and belong to the request's latency.
+- Of what the compiler says only the first line is kept: the others quote the grammar, and so the evidence.
 - A matcher that reaches a limit answers "stop" to everything: an empty or torn text and no exception. What
   its error says is read from the matcher itself.
 """
@@ -48,7 +49,8 @@ class Grammars:
 
     def error(self) -> str | None:
         """What the compiler says against the grammar compiled since :meth:`begin`."""
-        return (self._matcher.get_error() or None) if self._matcher is not None else None
+        said = self._matcher.get_error() if self._matcher is not None else ""
+        return said.splitlines()[0] if said else None
 
     def _timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **kwargs: Any) -> Any:
@@ -66,4 +68,5 @@ class Grammars:
 
 def refusal(message: str) -> str:
     """A refusal of the engine as an error: with its code where the grammar is the reason."""
-    return f"{UNCOMPILABLE}: {message}" if "grammar" in message.lower() else message
+    first = message.splitlines()[0]
+    return f"{UNCOMPILABLE}: {first}" if "grammar" in first.lower() else message

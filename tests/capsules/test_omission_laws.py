@@ -18,7 +18,7 @@ from capsules.prompt import ActiveObject, Constraint, EvidenceRef, OutputContrac
 from capsules.rendering import Segment, render
 from capsules.source import Origin, SourceRef
 from capsules.span import make_span
-from capsules.tokenized import tokenize
+from capsules.tokenized import Frame, tokenize
 from capsules.visibility import Visibility
 
 TEXT = "Aa. Bbb. Cccc. Ddddd."
@@ -305,3 +305,27 @@ def test_rewritten_items_enter_law_2_as_they_were_and_law_4_as_sent(rewrite: Rew
 )
 def test_a_wrong_count_of_a_rewrite_breaks_one_law(rewrite: Rewrite, law: str) -> None:
     assert [result.law for result in judge(rewritten(rewrite)) if not result.held] == [law]
+
+
+FRAME = Frame(head=(256, 300, 10), tail=(301, 10))
+
+
+def test_a_prompt_inside_a_frame_keeps_all_laws() -> None:
+    found = accounts()
+    inside = replace(found, tokenized=tokenize(found.rendered, Bytes(), FRAME), frame=FRAME)
+    assert check(inside) == dict.fromkeys(LAWS, True)
+
+
+@pytest.mark.parametrize(
+    ("frame", "what"),
+    [
+        (None, "ids of the frame"),
+        (Frame(head=(256, 300, 10), tail=(301, 11)), "whether the frame closes"),
+        (Frame(head=(256, 302, 10), tail=(301, 10)), "whether the frame leads"),
+        (Frame(head=(256, 300), tail=(301, 10)), "ids of the frame"),
+    ],
+)
+def test_another_frame_than_the_one_sent_breaks_the_fourth_law(frame: Frame | None, what: str) -> None:
+    found = accounts()
+    inside = replace(found, tokenized=tokenize(found.rendered, Bytes(), FRAME), frame=frame)
+    assert broken(inside)["sent_ids"][0] == what

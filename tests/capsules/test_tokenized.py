@@ -9,7 +9,7 @@ import pytest
 
 from capsules.errors import RenderError
 from capsules.rendering import Segment
-from capsules.tokenized import assert_plain, is_lossy, tokenize_segments
+from capsules.tokenized import Frame, assert_plain, framed, is_lossy, tokenize_segments
 from capsules.tokenizer import Tokenizer
 
 
@@ -75,3 +75,50 @@ def test_two_leading_bos_or_none_are_refused_before_anything_is_sent(
     with pytest.raises(RenderError, match=r"render\.control_token"):
         assert_plain(ids, byte_tokenizer)
     assert_plain([256, 1], byte_tokenizer)
+
+
+PARTS = (
+    Segment(kind="prefix", text="Do.", ref="i"),
+    Segment(kind="header", text="[1]"),
+    Segment(kind="item", text="ab", ref="s"),
+)
+
+
+def test_a_frame_stands_around_the_content(byte_tokenizer: Any) -> None:
+    """BOS, the head of the frame and the prefix are stable; control ids stand in the frame alone."""
+    byte_tokenizer.control_ids = frozenset({256, 300, 301})
+    sent = tokenize_segments(PARTS, byte_tokenizer, Frame(head=(256, 300, 10), tail=(301, 10)))
+    assert sent.ids == (256, 300, 10, *b"Do.[1]ab", 301, 10)
+    assert [(s.kind, s.n) for s in sent.segments] == [
+        *(("bos", 1), ("frame", 2), ("prefix", 3), ("header", 3), ("item", 2), ("frame", 2)),
+    ]
+    assert sent.stable() == (256, 300, 10, *b"Do.")
+    assert tokenize_segments(PARTS, byte_tokenizer).stable() == (256, *b"Do.")
+    with pytest.raises(RenderError, match="expected content without control ids, found id 256"):
+        tokenize_segments(
+            [Segment(kind="item", text="a <bos> b")],
+            Careless(byte_tokenizer),
+            Frame(head=(256, 300), tail=()),
+        )
+
+
+def test_a_frame_of_nothing_but_bos_adds_no_segment(byte_tokenizer: Any) -> None:
+    sent = tokenize_segments(PARTS, byte_tokenizer, Frame(head=(256,), tail=()))
+    assert sent == tokenize_segments(PARTS, byte_tokenizer)
+    byte_tokenizer.bos_id = None
+    assert framed([1], byte_tokenizer, Frame(head=(300,), tail=(301,))) == (300, 1, 301)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        Frame(head=(), tail=()),
+        Frame(head=(300, 256), tail=()),
+        Frame(head=(256, 256), tail=()),
+        Frame(head=(256,), tail=(256,)),
+    ],
+)
+def test_a_frame_holds_one_bos_in_front(byte_tokenizer: Any, frame: Frame) -> None:
+    with pytest.raises(RenderError, match="expected BOS 256 once, as the first id") as refused:
+        framed([1], byte_tokenizer, frame)
+    assert refused.value.code == "render.control_token"

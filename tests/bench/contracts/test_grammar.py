@@ -25,12 +25,14 @@ from bench.specs import ContractSpec
 Make = Callable[..., str]
 Accepts = Callable[[str, str], bool]
 X = r"[^\p{White_Space}\x{AD}\x{200B}\x{2060}\x{FEFF}\x{FFFF}]"
+HEAD = '%llguidance {"no_forcing": true}\n'
 ALMA, GULLS = "The ferry Alma was built in 1931.", 'Gulls "nest"\non the pier; \\ {x} % ไทย 中文.'
 
 
 def test_the_text_of_a_quote_grammar(grammar: Make) -> None:
     assert grammar(ALMA, GULLS) == "\n".join(
         [
+            '%llguidance {"no_forcing": true}',
             'start: " <q>" answer',
             "answer: Q1 | Q2",
             rf'Q1: (S1 & /{X}([^\x{{FFFF}}]{{0,}}{X})?/) "</q> [1]"',
@@ -44,9 +46,12 @@ def test_the_text_of_a_quote_grammar(grammar: Make) -> None:
 
 
 def test_the_text_of_a_pointer_grammar(grammar: Make) -> None:
-    assert grammar(ALMA, GULLS, name="pointer_constrained") == 'start: " " pointer\npointer: "[1]" | "[2]"\n'
+    assert (
+        grammar(ALMA, GULLS, name="pointer_constrained")
+        == HEAD + 'start: " " pointer\npointer: "[1]" | "[2]"\n'
+    )
     assert grammar(ALMA, name="pointer_constrained", lead="", max_quotes=3) == (
-        'start: pointer pointer{0,2}\npointer: "[1]"\n'
+        HEAD + 'start: pointer pointer{0,2}\npointer: "[1]"\n'
     )
 
 
@@ -211,6 +216,19 @@ def test_every_accepted_answer_is_an_exact_citation(
         assert quote in texts[number - 1]
     else:
         assert not (expressible and "\uffff" not in quote and quote in texts[number - 1])
+
+
+def test_a_grammar_with_a_wrong_number_would_be_noticed(grammar: Make, accepts: Accepts) -> None:
+    """The fault that shows that the law above can fail."""
+    sources = tuple(
+        ShownSource(number=n, doc_id=t, source=t, ranges=((0, len(t)),))
+        for n, t in enumerate((ALMA, GULLS), 1)
+    )
+    wrong = grammar(ALMA, GULLS).replace('</q> [1]"', '</q> [9]"').replace('</q> [2]"', '</q> [1]"')
+    answer = " <q>Gulls</q> [1]"
+    assert accepts(wrong, answer)
+    (judged,) = Judge(str).answer(answer, sources, (ALMA, GULLS), ContractSpec(name="quote_constrained"))
+    assert (judged.exact, judged.reason) == (False, "quote.place.other_source")
 
 
 def _tags(quote: str) -> set[str]:

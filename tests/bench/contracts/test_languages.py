@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.build.base import ShownSource
-from bench.contracts.grammar import grammar_of
+from bench.contracts.grammar import grammar_of, is_number_first
 from bench.specs import ContractSpec
 from tasks.base import TaskSpec
 from tasks.registry import load_task
@@ -42,7 +42,7 @@ def test_gold_answers_are_expressible_and_altered_ones_are_not(
         )
         grammar = grammar_of(ContractSpec(name="quote_constrained"), shown, docs.__getitem__, lead=" ")
         assert grammar is not None
-        first = grammar.splitlines()[1].find("[") >= 0 or '"[1] <q>"' in grammar
+        first = is_number_first(grammar)
         for answer in sample.gold.answers:
             for source in shown:
                 held = answer in docs[source.source]

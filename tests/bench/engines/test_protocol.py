@@ -22,7 +22,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]))
 @given(st.lists(st.integers(0, 300_000)), st.none() | texts, st.lists(texts, max_size=2))
 def test_a_request_crosses_unchanged(ids: list[int], salt: str | None, stop: list[str]) -> None:
     sampling = SamplingSpec(temperature="0", max_tokens=5, stop=tuple(stop), seed=3)
-    request = EngineRequest(request_id="b3:1", ids=tuple(ids), salt=salt, sampling=sampling)
+    request = EngineRequest(request_id="b3:1", ids=tuple(ids), salt=salt, sampling=sampling, grammar=salt)
     line = encode(request_to_value(request))
     assert line.count(b"\n") == 1
     assert request_from_value(decode(line)) == request
@@ -44,6 +44,7 @@ def test_a_result_crosses_unchanged(text: str, ids: list[int], n: int | None, pr
         finish_reason="stop",
         error=None,
         preempted=preempted,
+        grammar_us=n,
     )
     assert result_from_value(decode(encode(result_to_value(result)))) == result
 

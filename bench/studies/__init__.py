@@ -1,1 +1,0 @@
-"""Studies: one rule of the pipeline measured on a task, without a model, an engine or a run folder."""
