@@ -21,7 +21,8 @@ from bench.build.registry import builder
 from bench.compression.base import Rewriter
 from bench.contracts.forms import lead_of
 from bench.contracts.grammar import GrammarError, grammar_of
-from bench.planner import OPERATION, PROVIDER, Prepared, ids_bytes
+from bench.groups import provider_asked
+from bench.planner import OPERATION, Prepared, ids_bytes
 from bench.records import BuildRow, SampleRow
 from bench.run_store import DeadEndError, RunError
 from bench.specs import UPPER_BOUNDS, ArmSpec, RunSpec
@@ -153,7 +154,9 @@ def _build(bench: Bench, sample: Sample, arm: ArmSpec, build: Builder) -> tuple[
         return _failed(sample_id, arm.arm_id, error.code, _message(error))
     ids_digest = _store(bench.store, built, [*([prompt] if prompt else []), *evidence, *place])
     if prompt is not None:
-        report = validate(prompt.data, _given(bench, built.project), expect=prompt.digest)
+        report = validate(
+            prompt.data, _given(bench, built.project, provider_asked(arm)), expect=prompt.digest
+        )
         failures = [row for row in report.checks if row.result == "fail"]
         if failures:
             named = ", ".join(f"{row.code} at {row.at}" for row in failures)
@@ -169,12 +172,12 @@ def _build(bench: Bench, sample: Sample, arm: ArmSpec, build: Builder) -> tuple[
     return item, _row(item, built, tuple(one.digest for one in evidence))
 
 
-def _given(bench: Bench, project: str) -> Given:
+def _given(bench: Bench, project: str, provider: str) -> Given:
     return Given(
         now=bench.now,
         store=bench.store,
         project=project,
-        provider=PROVIDER,
+        provider=provider,
         operation=OPERATION,
         tokenizer=bench.tokenizer,
     )

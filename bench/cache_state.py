@@ -16,10 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.engines.base import Engine, EngineInfo, EngineRequest, EngineResult
-from bench.planner import Cell, Planned
+from bench.groups import Cell
+from bench.planner import Planned
 from bench.records import CellState
 from bench.specs import SamplingSpec
 from capsules.content_id import derived_key
+from capsules.decision import LOCAL
 from capsules.prefix_blocks import Prediction, PrefixPredictor
 
 COUNTERS_MISMATCH = "cell.counters.mismatch"
@@ -52,10 +54,12 @@ class CacheState:
         self._submitted = 0
         self._capacity = _capacity(engine)
         self._probe = _probe_ids(ids, self.info.block_size or _DEFAULT_BLOCK)
-        self._probe_works = self._control()
+        self._probe_works: bool | None = None  # not tried yet: a cell that is never reset needs no probe
 
     def reset(self) -> bool:
         """Reset the prefix cache; whether the reset is verified."""
+        if self._probe_works is None:
+            self._probe_works = self._control()
         if not self._engine.reset_prefix_cache():
             return False
         self._predictor.reset()
@@ -75,6 +79,8 @@ class CacheState:
         """What the engine will report for a request that is submitted now."""
         if not self.info.prefix_caching:
             return Prediction(tokens=0)
+        if not self.info.cache_known:
+            return Prediction(tokens=None, reason="engine.unknown")
         self._submitted += len(ids)
         if self._capacity is not None and self._submitted > self._capacity:
             self._predictor.mark_lost("evicted")
@@ -153,6 +159,7 @@ def judge_cell(
     answers: Sequence[tuple[Planned, int | None]],
     counted: Counted,
     info: EngineInfo,
+    provider: str = LOCAL,
 ) -> CellState:
     """Compare a cell's answers with the engine's counters and with the cell's state.
 
@@ -162,6 +169,7 @@ def judge_cell(
         answers: All its requests that have an answer, from earlier drivers too, and their cached tokens.
         counted: The answers that this driver got, with the engine's counters.
         info: What the engine says about itself.
+        provider: Who runs it.
     """
     hit = any(cached for _, cached in answers)
     code = None
@@ -176,7 +184,7 @@ def judge_cell(
     return CellState(
         cell_id=cell.cell_id,
         phase=phase,
-        reset_verified=True,
+        reset_verified=cell.cache != "served" and not info.replayed,  # there nothing is reset
         hits_before=counted.before,
         hits_after=counted.after,
         expected_hits=counted.expected,
@@ -184,6 +192,7 @@ def judge_cell(
         code=code,
         answered=len(counted.results),
         wall_us=counted.wall_us if counted.results else None,
+        provider=provider,
     )
 
 

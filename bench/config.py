@@ -25,8 +25,9 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from bench.config_checks import ConfigError, check_arm, check_run
 from bench.config_evidence import check_evidence
-from bench.config_schema import ArmConfig, RunConfig, TaskConfig
+from bench.config_schema import ArmConfig, ProviderConfig, RunConfig, TaskConfig
 from bench.config_selection import check_selection
+from bench.provider_checks import check_providers
 from bench.specs import (
     ArmSpec,
     AuthoritySpec,
@@ -39,10 +40,12 @@ from bench.specs import (
     FreshnessSpec,
     MissingSpec,
     ModelSpec,
+    ProviderSpec,
     RetrievalSpec,
     RunSpec,
     SamplingSpec,
     SelectionSpec,
+    ServerSpec,
 )
 from capsules.canonical import canonical_bytes
 from capsules.content_id import content_id
@@ -90,8 +93,10 @@ def to_spec(cfg: DictConfig) -> RunSpec:
         bootstrap=plain.bootstrap,
         tokenizer=plain.tokenizer,
         rebuild=plain.rebuild,
+        providers=tuple(_provider_spec(name, one) for name, one in plain.providers.items()),
     )
     check_run(spec)
+    check_providers(spec)
     return spec
 
 
@@ -139,6 +144,7 @@ def config_digest(spec: RunSpec) -> str:
     del value["task"]["data_dir"]
     for arm in value["arms"]:  # stored answers are named by their digest, wherever the file lies
         del arm["claims"]["answers"]
+    del value["engine"]["recorded"]
     if spec.model.kind == "local":
         value["model"]["ref"] = PurePath(spec.model.ref).name
     try:
@@ -182,6 +188,18 @@ def _copy(cls: type[T], config: Any, **changed: Any) -> T:
 
 def _task_spec(task: TaskConfig) -> TaskSpec:
     return _copy(TaskSpec, task, options=dict(task.options))
+
+
+def _provider_spec(name: str, provider: ProviderConfig) -> ProviderSpec:
+    return _copy(
+        ProviderSpec,
+        provider,
+        provider_id=name,
+        projects=tuple(sorted(provider.projects)),
+        operations=tuple(sorted(provider.operations)),
+        fallbacks=tuple(provider.fallbacks),
+        server=None if provider.server is None else _copy(ServerSpec, provider.server),
+    )
 
 
 def _arm_spec(arm_id: str, arm: ArmConfig) -> ArmSpec:

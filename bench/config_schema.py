@@ -57,6 +57,7 @@ class EngineConfig:
     start_timeout_s: int = 600
     idle_timeout_s: int = 600
     env: dict[str, str] = field(default_factory=dict)
+    recorded: str = ""
 
 
 @dataclass
@@ -160,6 +161,36 @@ class MissingConfig:
 
 
 @dataclass
+class ServerConfig:
+    """How a provider is asked; see ``bench.specs.ServerSpec``."""
+
+    engine: str = "openai"
+    model: str = MISSING
+    prompt: str = "ids"
+    salt: bool = False
+    return_ids: bool = False
+    grammar: bool = False
+    control: bool = False
+    block_size: int | None = None
+    key_env: str | None = None
+    timeout_s: int = 120
+    retries: int = 3
+    backoff_ms: int = 500
+
+
+@dataclass
+class ProviderConfig:
+    """Group ``provider``: who may be sent what, and how; see ``bench.specs.ProviderSpec``."""
+
+    endpoint: str | None = None
+    max_level: str = "public"
+    projects: list[str] = field(default_factory=list)
+    operations: list[str] = field(default_factory=lambda: ["generate"])
+    fallbacks: list[str] = field(default_factory=list)
+    server: ServerConfig | None = None
+
+
+@dataclass
 class ArmConfig:
     """Group ``arm``: see ``bench.specs.ArmSpec``."""
 
@@ -176,6 +207,7 @@ class ArmConfig:
     freshness: FreshnessConfig = field(default_factory=FreshnessConfig)
     missing: MissingConfig = field(default_factory=MissingConfig)
     caches: list[str] = field(default_factory=lambda: ["off", "cold", "primed"])
+    provider: str = "local"
     retention: str | None = None
 
 
@@ -207,3 +239,4 @@ class RunConfig:
     bootstrap: int = 2000
     tokenizer: str = "model"
     rebuild: bool = True
+    providers: dict[str, ProviderConfig] = field(default_factory=dict)

@@ -5,6 +5,8 @@ Rules that this module owns:
 * ``AuthorizedEngine`` is the only engine that a runner gets. For every request it asks the policy about the
   prompt capsule that the ids come from, at the run's clock, and hands on only what was released. What is
   refused comes back as an error result that holds the code and nothing else.
+* One gate is for one provider, who runs the engine behind it. To a remote engine (``engines.remote``) it
+  gives permits, one for each attempt, each a decision about exactly the bytes of that attempt.
 * Naive prompts have no capsule. They are sent under the exemption ``unlabelled``, to ``local`` alone; their
   rows have no ``prompt_capsule``, so a report can count them.
 * What a driver sends besides planned requests (probes, stable prefixes, restored prompts) begins a planned
@@ -16,45 +18,24 @@ Rules that this module owns:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from threading import Lock
 
 from bench.engines.base import Engine, EngineRequest, EngineResult
+from bench.engines.remote import RemoteEngine
 from bench.engines.results import failed
-from bench.planner import OPERATION, PROVIDER, Plan, Planned, ids_bytes
-from capsules import evidence, policy, prompt
+from bench.planner import OPERATION, Plan, Planned, ids_bytes
+from bench.run_policy import local_policy
 from capsules.content_id import content_id
 from capsules.decision import LOCAL, Ask, Gate
 from capsules.egress import Outgoing, authorize, exempt, release
 from capsules.errors import CapsuleError
-from capsules.policy import Policy, ProviderProfile
-from capsules.rules import LEVELS
-from capsules.runtime import RUNTIME
+from capsules.policy import Policy
 from capsules.store import Store
 from capsules.timestamp import parse_time
 
 UNPLANNED = "label.undetermined"
 ELSEWHERE = "provider.route.unlisted"
-
-
-def local_policy(projects: Iterable[str]) -> Policy:
-    """The policy of a run that names none: everything stays on this machine, and only there."""
-    names = tuple(sorted(set(projects)))
-    local = ProviderProfile(
-        id=LOCAL,
-        endpoint=None,
-        max_level=LEVELS[-1],
-        projects=names,
-        operations=(OPERATION,),
-        fallbacks=(),
-    )
-    return Policy(
-        schema_id=policy.SCHEMA_ID,
-        projects=names,
-        providers=(local,),
-        revoked=(),
-        supported_schemas=(evidence.SCHEMA_ID, prompt.SCHEMA_ID),
-        runtime=RUNTIME,
-    )
 
 
 class RunGate:
@@ -64,16 +45,22 @@ class RunGate:
         plan: What the run sends.
         store: Where its capsules are.
         now: The run's ``now``.
-        rules: The policy; by default ``local_policy`` of the plan's projects.
+        rules: The policy; by default everything stays on this machine (``local_policy``).
+        provider: Who runs the engine.
 
     Attributes:
-        tally: How many planned requests were ``authorized``, ``unlabelled`` and ``refused``.
+        tally: How many planned requests were ``authorized``, ``unlabelled`` and ``refused``; a retry counts
+            where it is refused.
     """
 
-    def __init__(self, *, plan: Plan, store: Store, now: str, rules: Policy | None = None) -> None:
+    def __init__(
+        self, *, plan: Plan, store: Store, now: str, rules: Policy | None = None, provider: str = LOCAL
+    ) -> None:
         seconds = parse_time(now)
         if rules is None:
             rules = local_policy(p.prompt.project for p in plan.requests)
+        self._provider = provider
+        self._lock = Lock()  # a wave of a remote engine asks from many threads
         self._gate = Gate(policy=rules, store=store, clock=lambda: seconds)
         self._planned = {p.request_id: p for p in plan.requests}
         self._by_salt: dict[str | None, list[Planned]] = {}
@@ -87,48 +74,63 @@ class RunGate:
         return ", ".join(f"{self.tally[key]} {key}" for key in ("authorized", "unlabelled", "refused"))
 
     def admit(self, request: EngineRequest) -> Outgoing | str:
-        """The ids on their way out, or the code of the refusal."""
+        """The ids on their way out to an engine of this machine, or the code of the refusal."""
+        return self._admit(request, ids_bytes(request.ids), 1)
+
+    def permit(self, request: EngineRequest, body: bytes, attempt: int) -> Outgoing | str:
+        """These bytes on their way out to the provider's endpoint, or the code of the refusal.
+
+        Args:
+            request: What they ask.
+            body: Exactly what will be sent.
+            attempt: From 1; a retry is another hop.
+        """
+        with self._lock:
+            return self._admit(request, body, attempt)
+
+    def _admit(self, request: EngineRequest, body: bytes, attempt: int) -> Outgoing | str:
         planned = self._planned.get(request.request_id)
         if planned is None:
-            return self._admit_part(request)
+            return self._admit_part(request, body, attempt)
         if planned.prompt.ids != request.ids:
             admitted: Outgoing | str = UNPLANNED
         else:
-            admitted = self._release(planned, request)
+            admitted = self._release(planned, body, attempt)
         if isinstance(admitted, str):
             self.tally["refused"] += 1
-        else:
+        elif attempt == 1:
             self.tally["unlabelled" if planned.prepared.prompt_capsule is None else "authorized"] += 1
         return admitted
 
-    def _admit_part(self, request: EngineRequest) -> Outgoing | str:
+    def _admit_part(self, request: EngineRequest, body: bytes, attempt: int) -> Outgoing | str:
         """Under the first prompt that these ids belong to and that may be sent."""
         code = UNPLANNED
         for planned in self._by_salt.get(request.salt, self._all):  # probes have a salt of their own
             if _belongs(request.ids, planned.prompt.ids):
-                admitted = self._release(planned, request)
+                admitted = self._release(planned, body, attempt)
                 if not isinstance(admitted, str):
                     return admitted
                 code = admitted
         return code
 
-    def _release(self, planned: Planned, request: EngineRequest) -> Outgoing | str:
-        body = ids_bytes(request.ids)
+    def _release(self, planned: Planned, body: bytes, attempt: int) -> Outgoing | str:
         capsule = planned.prepared.prompt_capsule
+        again = (self._provider,) if attempt > 1 else ()
         try:
             ask = Ask(
                 capsule=capsule,
                 body=content_id(body),
-                provider=PROVIDER,
+                provider=self._provider,
                 operation=OPERATION,
                 project=planned.prompt.project,
                 level=None if capsule is None else planned.prompt.level,
+                route=(*planned.route, *again),
             )
             decision = exempt(ask, self._gate) if capsule is None else authorize(ask, self._gate)
             outgoing = release(decision.require(), body, self._gate.clock)
         except CapsuleError as error:  # denied, or a label that is none
             return error.code
-        return outgoing if outgoing.endpoint is None else ELSEWHERE
+        return outgoing if (outgoing.endpoint is None) == (self._provider == LOCAL) else ELSEWHERE
 
 
 class AuthorizedEngine:
@@ -150,6 +152,8 @@ class AuthorizedEngine:
         Raises:
             EngineError: As the engine.
         """
+        if isinstance(self._engine, RemoteEngine):
+            return self._engine.deliver(requests, self._gate.permit) if requests else []
         admitted = [self._gate.admit(request) for request in requests]
         wave = [
             (outgoing, request)

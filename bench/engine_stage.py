@@ -26,17 +26,20 @@ from bench.engines.base import EngineError, EngineInfo
 from bench.engines.registry import start_engine
 from bench.engines.scoring import scoring
 from bench.engines.start import EngineStart
+from bench.groups import Group
 from bench.lock import RunLock
 from bench.model_store import ModelFolder
-from bench.planner import Group, Plan
+from bench.planner import FLOOR, QUALITY, Plan
 from bench.progress import Reporter
 from bench.recorder import Recorder
 from bench.records_io import append_value, read_values
 from bench.resume import Progress
+from bench.run_policy import policy_of
 from bench.run_store import DeadEndError, RunFolder
 from bench.runner import GroupRunner
 from bench.scoring_gate import AuthorizedScorer
 from bench.specs import RunSpec
+from capsules.decision import LOCAL
 from capsules.store import Store
 from capsules.tokenizer import Tokenizer
 
@@ -96,8 +99,12 @@ def start_scorer(start: EngineStart, projects: Iterable[str], store: Store, now:
 
 def pending(stage: Stage, group: Group) -> int:
     """Requests of a group that this driver has no answer to, and no earlier driver a final one."""
-    planned = [p for cell in group.cells for p in stage.plan.quality[cell.cell_id]]
-    planned += [p for cell in group.cells for p in stage.plan.floor.get(cell.cell_id, ())]
+    planned = [
+        p
+        for cell in group.cells
+        for phase in (QUALITY, FLOOR)
+        for p in stage.plan.part(group, phase, cell.cell_id)
+    ]
     planned += stage.plan.latency[group.name]
     void = stage.progress.void
     return sum(
@@ -109,10 +116,17 @@ def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
     setting = "with prefix caching" if group.prefix_caching else "without prefix caching"
     if group.retention != stage.spec.engine.retention:
         setting += f", retention {group.retention}"
-    stage.reporter.say(f"starting the engine {stage.spec.engine.name} {setting} ...")
+    started = stage.spec.engine.name if group.provider == LOCAL else f"of provider {group.provider}"
+    stage.reporter.say(f"starting the engine {started} {setting} ...")
     memory = used_mib() if stage.spec.engine.device == "cuda" else None
     began = time.monotonic()
-    gate = RunGate(plan=stage.plan, store=stage.folder.store(read_only=True), now=stage.spec.task.as_of)
+    gate = RunGate(
+        plan=stage.plan,
+        store=stage.folder.store(read_only=True),
+        now=stage.spec.task.as_of,
+        rules=policy_of(stage.spec.providers, (p.prompt.project for p in stage.plan.requests)),
+        provider=group.provider,
+    )
     engine = start_engine(_start(stage, group))
     try:
         _record_engine(stage, group, engine.info)
@@ -139,6 +153,7 @@ def _start(stage: Stage, group: Group) -> EngineStart:
         log=stage.folder.path / f"engine-{group.name}.log",
         tokenizer=stage.tokenizer,
         on_process=stage.lock.add_engine,
+        provider=next((p for p in stage.spec.providers if p.provider_id == group.provider), None),
     )
 
 

@@ -24,6 +24,7 @@ ROW_FILES = (
     "refused.jsonl",
     "builds.jsonl",
     "compressions.jsonl",
+    "routes.jsonl",
     "engines.jsonl",
     "requests.jsonl",
     "responses.jsonl",

@@ -16,7 +16,7 @@ Rules that this module owns:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,9 +39,10 @@ from bench.progress import Reporter
 from bench.provenance import clock_now
 from bench.rebuild_check import check_in_new_process
 from bench.recorder import Recorder
-from bench.records import BuildRow, SampleRow
+from bench.records import BuildRow, RouteRow, SampleRow
 from bench.records_io import read_rows, rows_bytes
 from bench.resume import take_up
+from bench.routing import route_all
 from bench.run_store import DeadEndError, RunError, RunFolder, create_run, read_json, write_atomic, write_json
 from bench.specs import RunSpec
 from bench.stored_run import Counts
@@ -199,7 +200,9 @@ def _build(folder: RunFolder, bench: Bench, rewrite: Rewriter | None, reporter: 
     with reporter.bar("building capsules", len(data.samples) * len(spec.arms)) as advance:
         built = build_all(replace(bench, rewrite=rewrite), advance)
     _store_rows(folder, built, data)
-    plan = make_plan(spec, [row.sample_id for row in built.samples], built.prepared)
+    routes = route_all(spec, built.prepared, folder.store(read_only=True), spec.task.as_of)
+    _store_routes(folder, routes)
+    plan = make_plan(spec, [row.sample_id for row in built.samples], built.prepared, routes)
     expected = estimate(spec, plan)
     reporter.say(expected.line())
     expected.require_space(folder.path)
@@ -247,6 +250,15 @@ def _store_rows(folder: RunFolder, built: Built, data: TaskData) -> None:
                 f"{folder.builds}: arm {again.arm_id} builds another prompt for sample {again.sample_id} "
                 f"than the run began with (ids {known.ids_digest}, now {again.ids_digest}): start a new run"
             )
+
+
+def _store_routes(folder: RunFolder, routes: Sequence[RouteRow]) -> None:
+    """Write the routes of a run that has any; one that is continued must decide as it did."""
+    if not folder.routes.is_file():
+        if routes:
+            write_atomic(folder.routes, rows_bytes(routes))
+    elif read_rows(folder.routes, RouteRow) != list(routes):
+        raise DeadEndError(f"{folder.routes}: the policy decides otherwise than when the run began")
 
 
 class _timed:

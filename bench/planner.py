@@ -2,13 +2,14 @@
 
 Rules that this module owns:
 
-* An arm and a cache state make a *cell*. Quality requests: every cell x every sample. Latency
+* Quality requests: every cell (``bench.groups``) x every sample. Latency
   requests: every cell x a small subset, chosen and ordered by BLAKE3 of the seed, one at a time, the
   cells of one engine interleaved sample by sample so that drift hits all arms alike. Floor requests:
   every cell with caching off asks its first samples again, at the same concurrency in another order:
   how much the outputs of one setting differ from their own repeat.
-* One engine start a distinct engine setting: caching off or on, and what a prompt leaves in the cache.
-* Salts are derived, never random: off none; cold one a request; primed one a (project, level).
+* Salts are derived, never random: off none; cold one a request; primed and served one a (project, level);
+  none for a provider that takes none.
+* A sample goes to its arm's provider, or to the one that its route names; see ``bench.routing``.
 * ``request_digest`` fixes what is computed (ids, sampling, salt, grammar), ``request_id`` what it is for.
 * What cannot be sent is skipped with a reason, never dropped: planned = done + failed + skipped.
 """
@@ -22,30 +23,18 @@ from dataclasses import dataclass
 from bench.build.base import BuiltPrompt
 from bench.contracts.forms import sampling_for
 from bench.contracts.grammar import grammar_digest
-from bench.records import RequestRow
+from bench.groups import BY_POLICY, Cell, Group, groups_of
+from bench.records import RequestRow, RouteRow
 from bench.report.inputs import ExpectedCell
-from bench.specs import ArmSpec, RunSpec, SamplingSpec
+from bench.specs import ArmSpec, ProviderSpec, RunSpec, SamplingSpec
 from capsules.canonical import canonical_bytes
 from capsules.content_id import content_id, derived_key
+from capsules.decision import LOCAL
 
-PROVIDER = "local"
 OPERATION = "generate"
 QUALITY = "quality"
 LATENCY = "latency"
 FLOOR = "floor"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """An arm in one cache state."""
-
-    arm: ArmSpec
-    cache: str
-
-    @property
-    def cell_id(self) -> str:
-        """``<arm_id>.<cache state>``."""
-        return self.arm.cell_id(self.cache)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +67,8 @@ class Planned:
     salt: str | None
     sampling: SamplingSpec
     prepared: Prepared
+    provider: str = LOCAL
+    route: tuple[str, ...] = ()  # the providers that were asked before
 
     @property
     def prompt(self) -> BuiltPrompt:
@@ -97,7 +88,7 @@ class Planned:
             cell_id=self.cell.cell_id,
             salt=self.salt,
             prompt_capsule=self.prepared.prompt_capsule,
-            provider=PROVIDER,
+            provider=self.provider,
             ids_digest=self.prepared.ids_digest or "",
             n_prompt=len(self.prompt.ids),
             segments=self.prompt.pieces,
@@ -105,21 +96,6 @@ class Planned:
             predicted_reason=reason,
             grammar_digest=grammar_digest(self.prepared.grammar),
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Cells that share one engine.
-
-    Attributes:
-        name: ``off``, ``on``, or ``on-<retention>`` where an arm asks for another than the engine has.
-        retention: What stays in the prefix cache of a prompt, as in ``EngineSpec``.
-    """
-
-    name: str
-    prefix_caching: bool
-    retention: str
-    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,23 +115,41 @@ class Plan:
         latency = tuple(p for planned in self.latency.values() for p in planned)
         return quality + latency + tuple(p for planned in self.floor.values() for p in planned)
 
+    def part(self, group: Group, phase: str, cell_id: str) -> tuple[Planned, ...]:
+        """What a group sends of one cell, in order.
+
+        Args:
+            group: The group.
+            phase: ``quality`` or ``floor``.
+            cell_id: The cell.
+        """
+        planned = (self.quality if phase == QUALITY else self.floor).get(cell_id, ())
+        return tuple(p for p in planned if p.provider == group.provider)
+
     @property
     def planned(self) -> int:
         """Number of planned requests, the skipped ones included."""
         return len(self.requests) + sum(self.skipped.values())
 
 
-def make_plan(spec: RunSpec, sample_ids: Sequence[str], prepared: Sequence[Prepared]) -> Plan:
+def make_plan(
+    spec: RunSpec,
+    sample_ids: Sequence[str],
+    prepared: Sequence[Prepared],
+    routes: Sequence[RouteRow] = (),
+) -> Plan:
     """Plan every request of a run.
 
     Args:
         spec: The run.
         sample_ids: Evaluated samples, in order.
         prepared: Every (sample, arm).
+        routes: Those of the arms whose provider is ``policy``.
     """
+    by_route = {(route.sample_id, route.arm_id): route for route in routes}
     by_key = {(p.sample_id, p.arm_id): p for p in prepared}
     subset = _latency_subset(spec, sample_ids)
-    groups = _groups(spec)
+    groups = groups_of(spec, _routed(routes))
     skipped: dict[str, int] = {}
     quality: dict[str, tuple[Planned, ...]] = {}
     latency: dict[str, tuple[Planned, ...]] = {}
@@ -164,22 +158,26 @@ def make_plan(spec: RunSpec, sample_ids: Sequence[str], prepared: Sequence[Prepa
 
     def plan(cell: Cell, sample_id: str, phase: str) -> list[Planned]:
         item = by_key[(sample_id, cell.arm.arm_id)]
-        reason = item.code if item.built is None else skip_reason(spec, cell.arm, len(item.built.ids))
+        route = by_route.get((sample_id, cell.arm.arm_id))
+        built = item.built
+        reason = item.code if built is None else skip_reason(spec, cell.arm, len(built.ids), route)
         if reason is not None:
             skipped[reason] = skipped.get(reason, 0) + 1
             return []
-        return [_planned(spec, cell, item, phase)]
+        return [_planned(spec, cell, item, phase, route)]
 
+    for cell in _cells(spec):
+        quality[cell.cell_id] = tuple(p for s in sample_ids for p in plan(cell, s, QUALITY))
+        if cell.cache == "off":
+            floor[cell.cell_id] = tuple(p for s in again for p in plan(cell, s, FLOOR))
+    timed = {c.cell_id: {s: plan(c, s, LATENCY) for s in subset} for c in _cells(spec)}
     for group in groups:
-        for cell in group.cells:
-            quality[cell.cell_id] = tuple(p for s in sample_ids for p in plan(cell, s, QUALITY))
-            if cell.cache == "off":
-                floor[cell.cell_id] = tuple(p for s in again for p in plan(cell, s, FLOOR))
         latency[group.name] = tuple(
             p
             for sample_id in subset
             for cell in _shuffled(spec.seed, sample_id, group.cells)
-            for p in plan(cell, sample_id, LATENCY)
+            for p in timed[cell.cell_id][sample_id]
+            if p.provider == group.provider
         )
     return Plan(groups=groups, quality=quality, latency=latency, floor=floor, skipped=skipped)
 
@@ -205,9 +203,14 @@ def expected_cells(spec: RunSpec, sample_ids: Sequence[str]) -> tuple[ExpectedCe
     )
 
 
-def skip_reason(spec: RunSpec, arm: ArmSpec, n_prompt: int) -> str | None:
+def skip_reason(spec: RunSpec, arm: ArmSpec, n_prompt: int, route: RouteRow | None = None) -> str | None:
     """Why a prompt that could be built is not sent, or ``None``."""
-    if PROVIDER not in arm.authority.providers or OPERATION not in arm.authority.operations:
+    if OPERATION not in arm.authority.operations:
+        return "provider.unauthorized"
+    if arm.provider == BY_POLICY:
+        if route is None or route.provider is None:
+            return "provider.unauthorized" if route is None else route.hops[-1].codes[0]
+    elif arm.provider not in arm.authority.providers:
         return "provider.unauthorized"
     if n_prompt + max(spec.sampling.max_tokens, spec.latency_max_tokens) > spec.engine.window:
         return "budget.window.exceeded"
@@ -269,12 +272,27 @@ def salt_of(cell_id: str, cache: str, phase: str, project: str, level: str, samp
     return derived_key("salt/v1", *(part.encode("utf-8") for part in parts))
 
 
-def _planned(spec: RunSpec, cell: Cell, item: Prepared, phase: str) -> Planned:
+def takes_salts(spec: RunSpec, provider: str) -> bool:
+    """Whether a provider isolates its cache by salts."""
+    found: ProviderSpec | None = next((p for p in spec.providers if p.provider_id == provider), None)
+    return found is None or found.server is None or found.server.salt
+
+
+def says_ids(spec: RunSpec, provider: str) -> bool:
+    """Whether a provider says the ids of what it generated."""
+    found: ProviderSpec | None = next((p for p in spec.providers if p.provider_id == provider), None)
+    return found is None or found.server is None or found.server.return_ids
+
+
+def _planned(spec: RunSpec, cell: Cell, item: Prepared, phase: str, route: RouteRow | None) -> Planned:
     built = item.built
     if built is None or item.ids_digest is None:
         raise ValueError(f"{item.sample_id}/{item.arm_id}: no prompt to plan")
     sampling = sampling_of(spec, phase, cell.arm.contract.name)
-    salt = salt_of(cell.cell_id, cell.cache, phase, built.project, built.level, item.sample_id)
+    provider = cell.arm.provider if route is None else route.provider or LOCAL
+    salt = None
+    if takes_salts(spec, provider):
+        salt = salt_of(cell.cell_id, cell.cache, phase, built.project, built.level, item.sample_id)
     digest = request_digest(item.ids_digest, sampling, salt, grammar_digest(item.grammar))
     return Planned(
         request_id=request_id(cell.cell_id, item.sample_id, phase, digest),
@@ -285,35 +303,22 @@ def _planned(spec: RunSpec, cell: Cell, item: Prepared, phase: str) -> Planned:
         salt=salt,
         sampling=sampling,
         prepared=item,
+        provider=provider,
+        route=() if route is None else tuple(hop.provider for hop in route.hops[:-1]),
     )
 
 
-def _groups(spec: RunSpec) -> tuple[Group, ...]:
-    cells = [Cell(arm=arm, cache=cache) for arm in spec.arms for cache in arm.caches]
-    found: dict[str, list[Cell]] = {}
-    for cell in sorted(cells, key=lambda c: (c.cache != "off", _retention(spec, c) != spec.engine.retention)):
-        found.setdefault(_group_name(spec, cell), []).append(cell)
-    return tuple(
-        Group(
-            name=name,
-            prefix_caching=chosen[0].cache != "off",
-            retention=_retention(spec, chosen[0]),
-            cells=tuple(chosen),
-        )
-        for name, chosen in found.items()
-    )
+def _cells(spec: RunSpec) -> list[Cell]:
+    return [Cell(arm=arm, cache=cache) for arm in spec.arms for cache in arm.caches]
 
 
-def _group_name(spec: RunSpec, cell: Cell) -> str:
-    if cell.cache == "off":
-        return "off"
-    retention = _retention(spec, cell)
-    return "on" if retention == spec.engine.retention else f"on-{retention}"
-
-
-def _retention(spec: RunSpec, cell: Cell) -> str:
-    """What stays in the cache; without a cache there is one setting."""
-    return spec.engine.retention if cell.cache == "off" else cell.arm.retention or spec.engine.retention
+def _routed(routes: Sequence[RouteRow]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for route in routes:
+        got = found.setdefault(route.arm_id, [])
+        if route.provider is not None and route.provider not in got:
+            got.append(route.provider)
+    return found
 
 
 def _floor_subset(spec: RunSpec, sample_ids: Sequence[str]) -> list[str]:

@@ -25,6 +25,7 @@ from bench.preparation import prepare
 from bench.progress import Reporter
 from bench.records import RebuiltRow, RequestRow
 from bench.records_io import read_rows, rows_bytes
+from bench.routing import route_all
 from bench.run_store import RunFolder, write_atomic
 from capsules.store import MemoryStore
 
@@ -69,7 +70,8 @@ def rebuild(folder: RunFolder) -> list[RebuiltRow]:
         frame=prepared.frame,
     )
     built = build_all(bench, lambda n: None)
-    plan = make_plan(spec, [row.sample_id for row in built.samples], built.prepared)
+    routes = route_all(spec, built.prepared, bench.store, bench.now)
+    plan = make_plan(spec, [row.sample_id for row in built.samples], built.prepared, routes)
     return compare(read_rows(folder.requests, RequestRow), plan)
 
 

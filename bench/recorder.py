@@ -42,12 +42,12 @@ class Recorder:
 
     def responses(self, results: Sequence[EngineResult]) -> list[ResponseRow]:
         """Write the answers of a wave; they are on disk when this returns."""
-        digests = iter(self._store.put_many([ids_bytes(r.output_ids) for r in results if r.status == "ok"]))
+        digests = iter(self._store.put_many([ids_bytes(r.output_ids) for r in results if _has_ids(r)]))
         rows = []
         for result in results:
             attempt = self._attempts.get(result.request_id, 0) + 1
             self._attempts[result.request_id] = attempt
-            row = _response_row(result, attempt, next(digests) if result.status == "ok" else None)
+            row = _response_row(result, attempt, next(digests) if _has_ids(result) else None)
             self._responses.append(row)
             rows.append(row)
         self._responses.flush()
@@ -93,7 +93,7 @@ def _response_row(result: EngineResult, attempt: int, output_digest: str | None)
         status=result.status,
         text=result.text,
         output_ids_digest=output_digest,
-        n_output=len(result.output_ids) if ok else None,
+        n_output=_n_output(result) if ok else None,
         measured_cached=result.cached_tokens,
         ttft_us=result.ttft_us,
         tpot_us=result.tpot_us,
@@ -102,4 +102,18 @@ def _response_row(result: EngineResult, attempt: int, output_digest: str | None)
         finish_reason=result.finish_reason,
         error=result.error,
         grammar_us=result.grammar_us,
+        n_prompt=result.n_prompt,
+        cache_write=result.cache_write_tokens,
+        first_text_us=result.first_text_us,
+        itl_us=result.itl_us,
+        retries=result.retries,
     )
+
+
+def _n_output(result: EngineResult) -> int | None:
+    """Generated tokens: those whose ids are known, or as many as a server counted."""
+    return len(result.output_ids) if result.ids_known else result.n_output
+
+
+def _has_ids(result: EngineResult) -> bool:
+    return result.status == "ok" and result.ids_known

@@ -47,6 +47,30 @@ class ResponseRow:
     finish_reason: str | None
     error: str | None
     grammar_us: int | None = None  # checking and compiling the grammar; part of ttft_us and e2e_us
+    n_prompt: int | None = None  # the engine's own count of the prompt's tokens
+    cache_write: int | None = None  # prompt tokens billed as cache writes
+    first_text_us: int | None = None
+    itl_us: tuple[int, ...] | None = None  # gaps between tokens
+    retries: int = 0  # attempts before the one that was answered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteHop:
+    """A provider that was asked for, the decision's id, and the codes of its refusals (none: allowed)."""
+
+    provider: str
+    decision: str
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteRow:
+    """A line of ``routes.jsonl``: who gets a sample of an arm whose provider is ``policy``, and why."""
+
+    sample_id: str
+    arm_id: str
+    provider: str | None  # None: nobody may have it
+    hops: tuple[RouteHop, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +138,7 @@ class CellState:
     void: bool
     code: str | None
     answered: int = 0  # requests that ``wall_us`` covers: those that this driver sent
+    provider: str = "local"
     wall_us: int | None = None  # from sending to the last answer, summed over waves
 
 

@@ -28,7 +28,7 @@ class Progress:
         attempts: Highest attempt so far by request_id.
         torn: Bytes set aside by file name.
         dropped: Request rows that will be sent again.
-        judged: (cell, phase) whose counters were written down.
+        judged: (cell, phase, provider) whose counters were written down.
         void: (cell, phase) found void by this driver, which does not try it again.
     """
 
@@ -36,7 +36,7 @@ class Progress:
     attempts: dict[str, int] = field(default_factory=dict)
     torn: dict[str, int] = field(default_factory=dict)
     dropped: int = 0
-    judged: set[tuple[str, str]] = field(default_factory=set)
+    judged: set[tuple[str, str, str]] = field(default_factory=set)
     void: set[tuple[str, str]] = field(default_factory=set)
 
 
@@ -84,7 +84,7 @@ def take_up(folder: RunFolder, plan: Plan) -> Progress:
         attempts={request_id: row.attempt for request_id, row in answers.items()},
         torn=torn,
         dropped=len(requests) - len(kept),
-        judged={(cell.cell_id, cell.phase) for cell in cells if not cell.void},
+        judged={(cell.cell_id, cell.phase, cell.provider) for cell in cells if not cell.void},
     )
 
 

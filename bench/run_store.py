@@ -60,6 +60,7 @@ class RunFolder:
     rebuilt = _File("rebuilt.jsonl")
     builds = _File("builds.jsonl")
     compressions = _File("compressions.jsonl")
+    routes = _File("routes.jsonl")
     engines = _File("engines.jsonl")
     requests = _File("requests.jsonl")
     responses = _File("responses.jsonl")

@@ -5,6 +5,8 @@ Rules that this module owns:
 * Before a cell's quality or floor requests and before the latency subset the prefix cache is reset and the
   reset *verified*: a probe that was cached before the reset must measure 0 after it. A reset that
   is not verified voids the cell, and none of its requests is sent.
+* served: nothing is reset or primed; the cache is as the requests before found and left it. A replay has no
+  cache: it is asked, and nothing else.
 * primed: the stable prefix alone is sent once under each salt of the cell, unmeasured. What an
   earlier, interrupted driver had finished is sent again as ids and output, unmeasured, so that the
   cache holds what it would hold.
@@ -23,11 +25,13 @@ from itertools import islice
 from bench.cache_state import CacheState, Counted, judge_cell, stable_prefixes
 from bench.engines.base import Engine, EngineError, EngineRequest, EngineResult
 from bench.engines.results import failed
-from bench.planner import FLOOR, LATENCY, QUALITY, Cell, Group, Plan, Planned
+from bench.groups import Cell, Group
+from bench.planner import FLOOR, LATENCY, QUALITY, Plan, Planned
 from bench.recorder import Recorder
 from bench.records import CellState
 from bench.resume import Progress
 
+SERVED = "served"
 RESET_UNVERIFIED = "cell.reset.unverified"
 PRIMING_FAILED = "cell.priming.failed"
 
@@ -76,8 +80,8 @@ class GroupRunner:
             EngineError: The engine died or hung; the answers of the wave in flight are recorded as errors.
         """
         for cell in self._group.cells:
-            self._cell(cell, QUALITY, self._plan.quality[cell.cell_id])
-            self._cell(cell, FLOOR, self._plan.floor.get(cell.cell_id, ()))
+            for phase in (QUALITY, FLOOR):
+                self._cell(cell, phase, self._plan.part(self._group, phase, cell.cell_id))
         self._latency()
 
     def _pending(self, planned: Iterable[Planned]) -> list[Planned]:
@@ -125,25 +129,27 @@ class GroupRunner:
             for p in planned
             if p.request_id in self._finished
         ]
-        state = judge_cell(cell, phase, answers, counted, self._cache.info)
+        state = judge_cell(cell, phase, answers, counted, self._cache.info, self._group.provider)
         self._recorder.cell(state)
         if state.void:
             self._progress.void.add((cell.cell_id, phase))
 
     def _judge_unseen(self, cell: Cell, phase: str, planned: Sequence[Planned]) -> None:
         """A driver that was killed after a cell's last answer wrote no state: judge the answers alone."""
-        if planned and (cell.cell_id, phase) not in self._progress.judged:
+        if planned and (cell.cell_id, phase, self._group.provider) not in self._progress.judged:
             self._judge(cell, phase, planned, Counted([], None, None))
 
     def _ready(self, phase: str, cells: Mapping[str, Sequence[Planned]]) -> set[str]:
         """Reset, prime and restore; returns the cells that may be sent, the others are void."""
         cells = {c: planned for c, planned in cells.items() if (c, phase) not in self._progress.void}
+        as_is = self._cache.info.replayed
+        ready = {c for c, planned in cells.items() if as_is or planned[0].cell.cache == SERVED}
+        cells = {c: planned for c, planned in cells.items() if c not in ready}
         if not cells:
-            return set()
+            return ready
         if not self._cache.reset():
             self._void(phase, cells, RESET_UNVERIFIED, verified=False)
-            return set()
-        ready = set()
+            return ready
         for cell_id, planned in cells.items():
             if planned[0].cell.cache != "primed" or (self._prime(planned) and self._restore(planned)):
                 ready.add(cell_id)
@@ -181,6 +187,7 @@ class GroupRunner:
                     expected_hits=None,
                     void=True,
                     code=code,
+                    provider=self._group.provider,
                 )
             )
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bench.egress import ELSEWHERE, local_policy
+from bench.egress import ELSEWHERE
 from bench.engines.scoring import ScoringEngine
-from bench.planner import OPERATION, PROVIDER, ids_bytes
+from bench.planner import OPERATION, ids_bytes
+from bench.run_policy import local_policy
 from capsules.content_id import content_id
-from capsules.decision import Ask, Gate
+from capsules.decision import LOCAL, Ask, Gate
 from capsules.egress import exempt, release
 from capsules.errors import CapsuleError
 from capsules.store import Store
@@ -49,7 +50,7 @@ class AuthorizedScorer:
             ask = Ask(
                 capsule=None,
                 body=content_id(body),
-                provider=PROVIDER,
+                provider=LOCAL,
                 operation=OPERATION,
                 project=project,
             )

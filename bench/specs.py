@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tasks.base import TaskSpec
 
-CACHE_STATES = ("off", "cold", "primed")
+CACHE_STATES = ("off", "cold", "primed", "served")
 LAYOUTS = ("capsule", "naive", "naive_volatile")
 UPPER_BOUNDS = ("gold", "oracle")  # retrievers and selectors that are given gold
 
@@ -123,7 +123,8 @@ class ContradictionsSpec:
 
     Attributes:
         policy: ``show_both``, ``newest_wins`` or ``drop``.
-        detector: ``none`` (labels of the data alone), ``rule``, ``nli@MODEL`` or ``module:attribute``.
+        detector: ``none`` (labels of the data alone), ``rule``, ``rule_named``,
+            ``nli@MODEL`` or ``module:attribute``.
         similarity_bp: Share of its terms that the shorter sentence of a pair must have in common with the
             other, or no detector is asked about the pair.
         tell: Whether the instructions say that sources may disagree.
@@ -175,6 +176,7 @@ class ArmSpec:
     budget: BudgetSpec
     authority: AuthoritySpec
     caches: tuple[str, ...]
+    provider: str = "local"  # local, a key of ``providers``, or policy
     retention: str | None = None  # what stays in the prefix cache; None: as engine.retention
     claims: ClaimsSpec = ClaimsSpec()
     contradictions: ContradictionsSpec = ContradictionsSpec()
@@ -224,6 +226,60 @@ class EngineSpec:
     start_timeout_s: int
     idle_timeout_s: int  # a request wave without an answer for so long is a hung engine
     env: tuple[tuple[str, str], ...] = ()
+    recorded: str = ""  # replay: folder of the finished run whose answers are given again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSpec:
+    """How a provider with an OpenAI-compatible interface is asked.
+
+    Attributes:
+        engine: ``openai`` (a server that is there), ``vllm_server`` (one that the run starts and ends), or
+            ``module:attribute``.
+        model: The name that the server knows the model by.
+        prompt: ``ids``, ``text`` or ``chat``.
+        salt: Whether the server takes ``cache_salt``.
+        return_ids: Whether the server takes ``return_token_ids``.
+        grammar: Whether the server takes grammars (``structured_outputs``), as constrained contracts need.
+        control: Whether it lets itself be counted and reset (vLLM's ``/metrics``, ``/reset_prefix_cache``).
+        block_size: Tokens of a KV block, where that is known of the server and its block rule holds.
+        key_env: Name of the environment variable that holds the key; the key itself is never stored.
+        timeout_s: Deadline of one answer.
+        retries: Further attempts after the first.
+        backoff_ms: Wait before the first retry; doubled each time.
+    """
+
+    engine: str
+    model: str
+    prompt: str = "ids"
+    salt: bool = False
+    return_ids: bool = False
+    grammar: bool = False
+    control: bool = False
+    block_size: int | None = None
+    key_env: str | None = None
+    timeout_s: int = 120
+    retries: int = 3
+    backoff_ms: int = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderSpec:
+    """Who may be sent what (the profile of a policy file), and how it is asked.
+
+    Attributes:
+        provider_id: Its key in the config.
+        endpoint: Address of its interface, such as ``https://llm.example/v1``; ``None``: this machine.
+        server: How it is asked; ``None`` for ``local``, which is the run's own engine.
+    """
+
+    provider_id: str
+    endpoint: str | None
+    max_level: str
+    projects: tuple[str, ...]
+    operations: tuple[str, ...]
+    fallbacks: tuple[str, ...]
+    server: ServerSpec | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,3 +310,4 @@ class RunSpec:
     bootstrap: int
     tokenizer: str  # "model" | "bytes" | "hf:..." | "tiktoken:..."
     rebuild: bool  # build every prompt again in a new process and compare request digests
+    providers: tuple[ProviderSpec, ...] = ()  # in the order in which a routed sample asks

@@ -18,10 +18,20 @@ from typing import Any
 from bench.config import load_config, to_spec
 from bench.planner import expected_cells, skip_reason
 from bench.recorder import read_ids
-from bench.records import BuildRow, CellState, RebuiltRow, RequestRow, ResponseRow, SampleRow, ScoreRow
+from bench.records import (
+    BuildRow,
+    CellState,
+    RebuiltRow,
+    RequestRow,
+    ResponseRow,
+    RouteRow,
+    SampleRow,
+    ScoreRow,
+)
 from bench.records_io import read_rows, read_values
 from bench.report.inputs import ExpectedCell, ReportInput
 from bench.resume import last_answers
+from bench.routing import by_sample
 from bench.run_store import RunError, RunFolder, read_json
 from bench.scorers.run import score_run
 from bench.specs import ArmSpec, RunSpec
@@ -66,6 +76,7 @@ class StoredRun:
         self.responses = read_rows(folder.responses, ResponseRow)
         self.cells = read_rows(folder.cells, CellState)
         self.refused = read_rows(folder.refused, RefusedRow)
+        self.routes = read_rows(folder.routes, RouteRow)
         self.engines = read_values(folder.engines)
         self.rebuilt = read_rows(folder.rebuilt, RebuiltRow)
         self.store: Store = folder.store(read_only=True)
@@ -116,6 +127,7 @@ class StoredRun:
             token_ids=self.ids,
             refused=self.refused,
             rebuilt=self.rebuilt,
+            routes=self.routes,
         )
 
     def counts(self) -> Counts:
@@ -123,6 +135,7 @@ class StoredRun:
         arms = {arm.arm_id: arm for arm in self.spec.arms}
         builds = {(row.sample_id, row.arm_id): row for row in self.builds}
         requests = {(row.sample_id, row.cell_id, row.phase): row for row in self.requests}
+        routes = by_sample(self.routes)
         answers = last_answers(self.responses)
         void = {(cell.cell_id, cell.phase): cell.code or "cell.void" for cell in self.cells if cell.void}
         done = failed = missing = 0
@@ -135,7 +148,10 @@ class StoredRun:
                 if answer is not None:
                     done, failed = done + (answer.status == "ok"), failed + (answer.status != "ok")
                     continue
-                reason = _skipped(self.spec, build, arms[cell.arm_id]) or void.get((cell.cell_id, phase))
+                route = routes.get((cell.sample_id, cell.arm_id))
+                reason = _skipped(self.spec, build, arms[cell.arm_id], route) or void.get(
+                    (cell.cell_id, phase)
+                )
                 if reason is None:
                     missing += 1
                 else:
@@ -162,9 +178,9 @@ class StoredRun:
         return counts
 
 
-def _skipped(spec: RunSpec, build: BuildRow | None, arm: ArmSpec) -> str | None:
+def _skipped(spec: RunSpec, build: BuildRow | None, arm: ArmSpec, route: RouteRow | None) -> str | None:
     if build is None:
         return None
     if build.status != "ok":
         return (build.error or "build.failed").split(":", 1)[0]
-    return skip_reason(spec, arm, build.n_prompt)
+    return skip_reason(spec, arm, build.n_prompt, route)

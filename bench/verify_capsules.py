@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.planner import OPERATION, PROVIDER
+from bench.groups import provider_asked
+from bench.planner import OPERATION
 from bench.stored_run import StoredRun
 from capsules.errors import CapsuleError
 from capsules.validation import Given, validate
@@ -18,6 +19,7 @@ def capsule_findings(run: StoredRun, now: str) -> Iterator[str]:
         now: Validity is judged at this time. Checks that need the tokenizer are not made.
     """
     projects = {row.sample_id: row.project for row in run.samples}
+    asked = {arm.arm_id: provider_asked(arm) for arm in run.spec.arms}
     for row in run.builds:
         if row.prompt_capsule is None:
             continue
@@ -25,7 +27,7 @@ def capsule_findings(run: StoredRun, now: str) -> Iterator[str]:
             now=now,
             store=run.store,
             project=projects[row.sample_id],
-            provider=PROVIDER,
+            provider=asked[row.arm_id],
             operation=OPERATION,
         )
         try:

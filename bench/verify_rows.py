@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bench.contracts.forms import lead_of
 from bench.contracts.grammar import grammar_digest, grammar_of
-from bench.planner import ids_bytes, request_digest, request_id, salt_of, sampling_of
+from bench.planner import ids_bytes, request_digest, request_id, salt_of, sampling_of, says_ids, takes_salts
 from bench.records import BuildRow, RequestRow
 from bench.resume import last_answers
 from bench.stored_run import StoredRun
@@ -60,7 +60,7 @@ def salt_findings(run: StoredRun) -> Iterator[str]:
     projects = {row.sample_id: row.project for row in run.samples}
     for row in run.requests:
         cache = caches.get(row.cell_id, "?")
-        if (row.salt is None) != (cache == "off"):
+        if (row.salt is None) != (cache == "off" or not takes_salts(run.spec, row.provider)):
             yield f"{row.request_id}: salt {row.salt} in cache state {cache}"
             continue
         if row.salt is None:
@@ -92,6 +92,7 @@ def _lowest_level(run: StoredRun, build: BuildRow) -> str:
 def response_findings(run: StoredRun) -> Iterator[str]:
     """Every request has its answer; what was generated is stored."""
     answers = last_answers(run.responses)
+    silent = {row.request_id for row in run.requests if not says_ids(run.spec, row.provider)}
     attempts: set[tuple[str, int]] = set()
     for response in run.responses:
         key = (response.request_id, response.attempt)
@@ -100,6 +101,8 @@ def response_findings(run: StoredRun) -> Iterator[str]:
         attempts.add(key)
         if response.status == "ok":
             if response.output_ids_digest is None:
+                if response.request_id in silent:
+                    continue
                 yield f"{response.request_id}: ok without output ids"
             elif len(run.ids(response.output_ids_digest)) != response.n_output:
                 yield f"{response.request_id}: n_output {response.n_output} is not the number of stored ids"

@@ -86,3 +86,9 @@ def driven() -> ModuleType:
 def wrapped() -> ModuleType:
     """``tests/wrapped.py``: engines around an engine."""
     return _load("wrapped")
+
+
+@pytest.fixture(scope="session")
+def streams() -> ModuleType:
+    """``tests/streams.py``: what an OpenAI-compatible server writes."""
+    return _load("streams")

@@ -129,33 +129,10 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="write page, tables and figures there, too")
 
 
-def _selection(parser: argparse.ArgumentParser) -> None:
-    _overrides(parser)
-    parser.add_argument(
-        "--tasks",
-        default="musique,hotpotqa,ramdocs,xquad",
-        metavar="A,B",
-        help="tasks to measure (default: musique,hotpotqa,ramdocs,xquad)",
-    )
-    parser.add_argument(
-        "--budgets",
-        default="64,96,128,192,256,384,512",
-        metavar="N,N",
-        help="token budgets, headers included (default: 64,96,128,192,256,384,512)",
-    )
-    parser.add_argument("--retrieval", default="bm25", help="the retriever of the pool (default: bm25)")
-    parser.add_argument("--pool", type=int, default=100, help="chunks that it keeps (default: 100)")
-    parser.add_argument(
-        "--split", default="all", help="all (default), or the first or second half of each file"
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=None,
-        metavar="DIR",
-        help="folder of the files (default: RESULTS/selection)",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+def _study(parser: argparse.ArgumentParser) -> None:
+    from bench.commands.study import add_studies
+
+    add_studies(parser)
 
 
 def _list(parser: argparse.ArgumentParser) -> None:
@@ -233,11 +210,11 @@ COMMANDS: Mapping[str, Command] = {
         module="recall",
         arguments=_recall,
     ),
-    "selection": Command(
-        help="gold evidence that each selector shows for its tokens, with curves and intervals; no engine",
-        examples="example: capsule-bench selection --tasks musique,hotpotqa limit=null --split second",
-        module="selection",
-        arguments=_selection,
+    "study": Command(
+        help="measure one rule of the pipeline on a task, with intervals; no run, no engine",
+        examples="example: capsule-bench study answerability task=clapnq limit=null",
+        module="study",
+        arguments=_study,
     ),
     "list": Command(
         help="list what can be named: tasks, arms, metrics, experiments",

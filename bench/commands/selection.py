@@ -1,4 +1,4 @@
-"""``capsule-bench selection``: gold evidence for its tokens, by selector; no engine and no run folder."""
+"""``capsule-bench study selection``: gold evidence for its tokens, by selector; no engine, no run folder."""
 
 from __future__ import annotations
 

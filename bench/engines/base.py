@@ -20,6 +20,9 @@ class EngineInfo:
         scheduling_known: Whether prompt blocks are registered in submission order.
         streaming: Whether per-token times are observed (``itl``).
         profile: ModelProfile fields and versions for the manifest (plain JSON data).
+        cache_known: Whether the driver can know what the cache holds (else predictions are null,
+            ``engine.unknown``): false for a server that others use or that cannot be reset.
+        replayed: Whether its answers are those of an earlier run: nothing is computed, reset or timed.
     """
 
     name: str
@@ -31,6 +34,8 @@ class EngineInfo:
     streaming: bool
     start_us: int
     profile: Mapping[str, object]
+    cache_known: bool = True
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +60,15 @@ class EngineResult:
     """One answer. Times are integer microseconds; unknown is ``None``, never 0.
 
     ``ttft_us`` and ``e2e_us`` hold ``grammar_us``: what checking and compiling the grammar took.
+
+    Attributes:
+        ids_known: Whether ``output_ids`` are the generated ids; false for a server that does not say them.
+        n_output: Generated tokens by the engine's own count, where ids are not known.
+        n_prompt: Prompt tokens by the engine's own count, where it gives one.
+        cache_write_tokens: Prompt tokens billed as written to a cache, where a provider says so.
+        first_text_us: Time to the first text of the answer, reasoning left out; of engines that stream.
+        itl_us: Gaps between one token and the next; of engines that stream one token at a time.
+        retries: Attempts before the one that was answered.
     """
 
     request_id: str
@@ -70,6 +84,13 @@ class EngineResult:
     error: str | None
     preempted: bool = False
     grammar_us: int | None = None
+    ids_known: bool = True
+    n_output: int | None = None
+    n_prompt: int | None = None
+    cache_write_tokens: int | None = None
+    first_text_us: int | None = None
+    itl_us: tuple[int, ...] | None = None
+    retries: int = 0
 
 
 class Engine(Protocol):

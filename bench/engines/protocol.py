@@ -82,4 +82,6 @@ def result_from_value(value: Message) -> EngineResult:
     names = {field.name for field in fields(EngineResult)}
     if set(value) != names:
         raise EngineError(f"engine result: expected fields {sorted(names)}, found {sorted(value)}")
-    return EngineResult(**{**value, "output_ids": tuple(value["output_ids"])})
+    gaps = value["itl_us"]
+    arrays = {"output_ids": tuple(value["output_ids"]), "itl_us": None if gaps is None else tuple(gaps)}
+    return EngineResult(**{**value, **arrays})

@@ -9,11 +9,18 @@ from collections.abc import Mapping
 
 from bench.engines.base import Engine, EngineError
 from bench.engines.fake import start_fake
+from bench.engines.openai_start import start_openai
+from bench.engines.replay import start_replay
 from bench.engines.start import EngineFactory, EngineStart
 from bench.engines.vllm_engine import start_vllm
 from bench.registry import resolve, takes
 
-ENGINES: Mapping[str, EngineFactory] = {"fake": start_fake, "vllm": start_vllm}
+ENGINES: Mapping[str, EngineFactory] = {
+    "fake": start_fake,
+    "openai": start_openai,
+    "replay": start_replay,
+    "vllm": start_vllm,
+}
 _MEMBERS = ("info", "generate", "reset_prefix_cache", "counters", "close")
 
 
@@ -27,16 +34,16 @@ def engine_factory(name: str) -> EngineFactory:
 
 
 def start_engine(start: EngineStart) -> Engine:
-    """Starts the engine that ``start.spec.name`` names.
+    """Starts the engine that the start names: the provider's, or ``start.spec.name`` on this machine.
 
     Raises:
         RegistryError: Unknown engine.
         EngineError: It did not start, or what came back is no ``Engine``.
     """
-    engine = engine_factory(start.spec.name)(start)
+    server = None if start.provider is None else start.provider.server
+    name = start.spec.name if server is None else server.engine
+    engine = engine_factory(name)(start)
     missing = [member for member in _MEMBERS if not hasattr(engine, member)]
     if missing:
-        raise EngineError(
-            f"engine {start.spec.name!r} lacks {', '.join(missing)}: see bench.engines.base.Engine"
-        )
+        raise EngineError(f"engine {name!r} lacks {', '.join(missing)}: see bench.engines.base.Engine")
     return engine

@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.engines.base import Engine
 from bench.engines.process import ProcessRecord
 from bench.model_store import ModelFolder
-from bench.specs import EngineSpec, ModelSpec
+from bench.specs import EngineSpec, ModelSpec, ProviderSpec
 from capsules.tokenizer import Tokenizer
 
 
@@ -30,6 +30,7 @@ class EngineStart:
         tokenizer: The run's tokenizer; engines that tokenize by themselves ignore it.
         on_process: Called with the engine's process record as soon as the process exists, before it is
             ready: write it down, so that a resume finds an engine whose driver was killed.
+        provider: Who is asked, for engines that are reached over a connection; None: this machine.
     """
 
     spec: EngineSpec
@@ -39,6 +40,7 @@ class EngineStart:
     log: Path
     tokenizer: Tokenizer | None = None
     on_process: Callable[[ProcessRecord], None] = ignore_process
+    provider: ProviderSpec | None = None
 
 
 EngineFactory = Callable[[EngineStart], Engine]

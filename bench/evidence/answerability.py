@@ -26,12 +26,15 @@ class Answerability:
     """What the evidence holds of a question.
 
     Attributes:
+        coverage_bp, time_bp: The two parts of the score; ``time_bp`` is ``None`` without a time scope.
         missing: Content terms that no sentence holds, sorted.
         scope: First and last year that the question names, or ``None``.
         in_scope: Whether a sentence names a year of the scope; ``None`` without one.
     """
 
     score_bp: int
+    coverage_bp: int
+    time_bp: int | None
     missing: tuple[str, ...]
     scope: tuple[int, int] | None
     in_scope: bool | None
@@ -45,20 +48,23 @@ def assess(question: str, sentences: Sequence[str]) -> Answerability:
     best = max((len(wanted & one.terms) for one in facts), default=0)
     coverage = (best + len(held)) * _WHOLE // (2 * len(wanted)) if wanted else 0
     years = _years(facts_of(question))
-    if not years:
-        return Answerability(
-            score_bp=coverage, missing=tuple(sorted(wanted - held)), scope=None, in_scope=None
-        )
     named = {year for one in facts for year in _years(one)}
-    ends = {min(years), max(years)}
-    inside = any(min(years) <= year <= max(years) for year in named)
-    time = (len(ends & named) * _WHOLE // len(ends) + inside * _WHOLE) // 2
+    time, inside = _time(years, named) if years else (None, None)
     return Answerability(
-        score_bp=(coverage + time) // 2,
+        score_bp=coverage if time is None else (coverage + time) // 2,
+        coverage_bp=coverage,
+        time_bp=time,
         missing=tuple(sorted(wanted - held)),
-        scope=(min(years), max(years)),
+        scope=(min(years), max(years)) if years else None,
         in_scope=inside,
     )
+
+
+def _time(years: set[int], named: set[int]) -> tuple[int, bool]:
+    """How far the named years speak for a scope, and whether one lies inside it."""
+    ends = {min(years), max(years)}
+    inside = any(min(years) <= year <= max(years) for year in named)
+    return (len(ends & named) * _WHOLE // len(ends) + inside * _WHOLE) // 2, inside
 
 
 def _years(facts: Facts) -> set[int]:

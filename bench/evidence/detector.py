@@ -11,8 +11,9 @@ Rules that this module owns:
 * ``numeric``: the same for numbers; where both have a unit, it is the same.
 * ``negation``: a shared term is denied on one side alone; or the sides use opposite words (polarity).
 
-What has none of these (another name in the same sentence, say) is not seen. The lists of words are
-English.
+What has none of these (another name in the same sentence, say) is not seen. The lists of words are English.
+``rule_named`` is the same for pairs that may speak of one thing: where each side has a name that the
+other has not, it finds nothing. It misses more and is wrong less.
 """
 
 from __future__ import annotations
@@ -48,6 +49,14 @@ def rule_detector(pairs: Sequence[tuple[str, str]]) -> list[str | None]:
     return [detect(left, right) for left, right in pairs]
 
 
+def named_detector(pairs: Sequence[tuple[str, str]]) -> list[str | None]:
+    """The detector ``rule_named``: :func:`detect` for each pair whose names do not tell it apart."""
+    return [
+        None if _named_apart(facts_of(left), facts_of(right)) else detect(left, right)
+        for left, right in pairs
+    ]
+
+
 def similar(left: str, right: str, similarity_bp: int) -> bool:
     """Whether two sentences are about the same thing, as far as their terms tell."""
     first, second = facts_of(left), facts_of(right)
@@ -72,6 +81,10 @@ def _differ(left: str | Day, right: str | Day) -> bool:
     if isinstance(left, Day) and isinstance(right, Day):
         return left.differs(right)
     return left != right
+
+
+def _named_apart(first: Facts, second: Facts) -> bool:
+    return bool(first.names - second.names and second.names - first.names)
 
 
 def _negation(first: Facts, second: Facts, shared: frozenset[str]) -> bool:

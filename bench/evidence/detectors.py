@@ -1,4 +1,4 @@
-"""Detectors by the name used in YAML: ``rule``, ``nli@MODEL``, or ``module:attribute``.
+"""Detectors by the name used in YAML: ``rule``, ``rule_named``, ``nli@MODEL``, or ``module:attribute``.
 
 Rules that this module owns: a detector sees pairs of sentences and nothing else, so no label and no gold
 can reach it; it answers every pair, with one of the closed kinds or ``None``.
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bench.build.base import BuildError
-from bench.evidence.detector import KINDS, Detector, rule_detector
+from bench.evidence.detector import KINDS, Detector, named_detector, rule_detector
 from bench.registry import resolve, takes
 
-DETECTORS: Mapping[str, Detector] = {"rule": rule_detector}
+DETECTORS: Mapping[str, Detector] = {"rule": rule_detector, "rule_named": named_detector}
 
 
 def detector(name: str) -> Detector:

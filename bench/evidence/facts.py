@@ -8,6 +8,7 @@ Rules that this module owns:
 * A number is compared by value (``3,559`` is ``3559``; ``2.0`` is ``2``), knows the terms around it, and
   its *unit*: the word right behind it, without a final s, where that is a content term.
 * A negation knows the terms behind it: its scope.
+* A name is a word of two letters or more that begins with a capital, but for stop words and months.
 * Content terms are the search terms without stop words, numbers, months and negations.
 """
 
@@ -36,6 +37,7 @@ _DATE = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w.])(?!\d+s\b)\d+(?:,\d{3})*(?:\.\d+)?|\b(?:" + "|".join(NUMBER_WORDS) + r")\b")
 _WORD = re.compile(r"\S+")
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,7 @@ class Facts:
         words: All search terms, for opposites.
         denied: Content terms in the scope of a negation.
         negated: Whether there is a negation at all.
+        names: Names, case folded.
     """
 
     terms: frozenset[str]
@@ -92,12 +95,14 @@ class Facts:
     dates: tuple[Placed, ...]
     denied: frozenset[str]
     negated: bool
+    names: frozenset[str]
 
 
 @lru_cache(maxsize=8192)
 def facts_of(text: str) -> Facts:
     """The facts of a sentence."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
+    plain = unicodedata.normalize("NFKC", text)
+    folded = plain.casefold().replace("\u2019", "'")
     dates = list(_DATE.finditer(folded))
     without = folded
     for match in dates:
@@ -116,6 +121,11 @@ def facts_of(text: str) -> Facts:
         dates=tuple(Placed(value=_day(m), around=_around(without, m.start(), m.end())) for m in dates),
         denied=_denied(folded),
         negated=not NEGATIONS.isdisjoint(words),
+        names=frozenset(
+            name
+            for word in _LETTERS.findall(plain)
+            if word[0].isupper() and (name := word.casefold()) not in STOP_WORDS and name not in MONTHS
+        ),
     )
 
 

@@ -72,12 +72,20 @@ def record(
     """Build and write a golden file; (what it holds, whether the file changed).
 
     Raises:
-        GoldenError: The file is there and ``force`` was not given, or its folder does not exist.
+        GoldenError: The file is there and ``force`` was not given, its folder does not exist, or a builder
+            gives something else each time.
         ConfigError, RegistryError, TaskError, TokenizerError, ModelError: It cannot be built.
         OSError: It cannot be written; the old file is as it was.
     """
     refuse_to_overwrite(file, force)
     golden = build_golden(config, file, env, reporter, texts=texts)
+    again = first_difference(golden, build_golden(config, file, env, Reporter(quiet=True), texts=texts))
+    if again is not None:
+        raise GoldenError(
+            "two builds in a row differ, so nothing was recorded: "
+            f"sample {again.sample_id}, arm {again.arm_id}, {again.field.at}: {again.field.expected}, "
+            f"then {again.field.found}"
+        )
     return golden, write_golden(file, golden)
 
 

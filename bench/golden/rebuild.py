@@ -65,10 +65,7 @@ def build_golden(
         )
         built = build_each(bench, advance)
     kept = prepared.data.origin == GENERATED if texts is None else texts
-    container = OmegaConf.to_container(config, resolve=True)
-    assert isinstance(container, dict)
-    plain: dict[str, Any] = {str(key): value for key, value in container.items()}
-    return _golden(portable(plain, file, env), prepared, built, texts=kept)
+    return _golden(portable(_plain(config), file, env), prepared, built, texts=kept)
 
 
 def config_of(golden: Golden, file: Path, env: Mapping[str, str], overrides: Sequence[str]) -> DictConfig:
@@ -79,13 +76,20 @@ def config_of(golden: Golden, file: Path, env: Mapping[str, str], overrides: Seq
         ConfigError: An override that cannot be used.
     """
     try:
-        plain = located(golden.config, file, env)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise GoldenError(f"{file}: config: expected a run's config, found none ({error!r})") from error
-    config = under_schema(OmegaConf.create(plain))
+        held = under_schema(OmegaConf.create(dict(golden.config)))
+        placed = located(_plain(held), file, env)
+    except (ConfigError, OmegaConfBaseException, ValueError) as error:
+        raise GoldenError(f"{file}: config: expected a run's config: {error}") from error
+    config = under_schema(OmegaConf.create(placed))
     for override in overrides:
         _override(config, override)
     return config
+
+
+def _plain(config: DictConfig) -> dict[str, Any]:
+    container = OmegaConf.to_container(config, resolve=True)
+    assert isinstance(container, dict)
+    return {str(key): value for key, value in container.items()}
 
 
 def _override(config: DictConfig, text: str) -> None:

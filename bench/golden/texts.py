@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from capsules import evidence, prompt
-from capsules.content_id import content_id
+from capsules.content_id import content_id, is_content_id
+from capsules.strict_json import MAX_BYTES
 
 EACH = "*"
 Path = tuple[str, ...]
@@ -67,9 +68,42 @@ def with_texts(value: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, 
     """The value of a capsule with its texts.
 
     Raises:
-        KeyError: A text is not in the table.
+        ValueError: Something else than a stand-in stands in the place of a text, or a text is not in the
+            table.
     """
-    return _changed(value, lambda found: texts[found["digest"]] if is_stand_in(found) else found)
+
+    def give(found: Any) -> Any:
+        if found is None:
+            return None
+        stand_in = _require_stand_in(found)
+        if stand_in["digest"] not in texts:
+            raise ValueError(f"expected its text {stand_in['digest']} in texts, found none")
+        return texts[stand_in["digest"]]
+
+    return _changed(value, give)
+
+
+def with_dummies(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The value of a capsule with texts of the same lengths that say nothing, to check its form.
+
+    Raises:
+        ValueError: Something else than a stand-in stands in the place of a text.
+    """
+
+    def give(found: Any) -> Any:
+        return None if found is None else "-" * _require_stand_in(found)["chars"]
+
+    return _changed(value, give)
+
+
+def _require_stand_in(found: Any) -> Mapping[str, Any]:
+    if not is_stand_in(found):
+        raise ValueError(f"expected {{chars, digest}} in the place of a text, found {type(found).__name__}")
+    chars, digest = found["chars"], found["digest"]
+    if type(chars) is not int or not 0 <= chars <= MAX_BYTES or not is_content_id(digest):
+        raise ValueError("expected a length and a digest in the place of a text, found others")
+    stand_in: Mapping[str, Any] = found
+    return stand_in
 
 
 def _changed(value: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:

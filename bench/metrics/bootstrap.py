@@ -15,7 +15,7 @@ Rules of this module:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,20 +68,23 @@ def bootstrap_means(vectors: Sequence[Sequence[float]], *, draws: int, seed: int
     return results
 
 
-def _resampled_means(columns: Floats, draws: int, seed: int) -> Floats:
-    """Means of every column under ``draws`` resamples of its rows: (draws, columns)."""
-    n = len(columns)
-    fixed, scale = _fixed_point(columns)
+def resamples(n: int, draws: int, seed: int) -> Iterator[Floats]:
+    """Blocks of resamples of ``n`` things: how often each of them is drawn, (resamples, n)."""
     generator = np.random.PCG64(seed)
     rows = max(1, _BLOCK // n)
-    sums = []
     for start in range(0, draws, rows):
         height = min(rows, draws - start)
         words = generator.random_raw(height * n) >> np.uint64(32)
         chosen = ((words * np.uint64(n)) >> np.uint64(32)).astype(np.int64)
         cells = chosen + np.repeat(np.arange(height, dtype=np.int64) * n, n)
-        counts = np.bincount(cells, minlength=height * n).reshape(height, n).astype(np.float64)
-        sums.append(counts @ fixed)
+        yield np.bincount(cells, minlength=height * n).reshape(height, n).astype(np.float64)
+
+
+def _resampled_means(columns: Floats, draws: int, seed: int) -> Floats:
+    """Means of every column under ``draws`` resamples of its rows: (draws, columns)."""
+    n = len(columns)
+    fixed, scale = _fixed_point(columns)
+    sums = [counts @ fixed for counts in resamples(n, draws, seed)]
     return np.concatenate(sums) / (scale * n)
 
 

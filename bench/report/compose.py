@@ -10,7 +10,7 @@ from bench.report.brief import brief_table
 from bench.report.definitions import metrics_table
 from bench.report.document import Block, Commands, Document, Facts, Paragraph, Section
 from bench.report.examples import RULE, examples
-from bench.report.facts import fake_engines, what_ran, what_went_wrong
+from bench.report.facts import fake_engines, replayed_runs, what_ran, what_went_wrong
 from bench.report.figure_style import Drawn
 from bench.report.promises import promise_table
 from bench.report.table import Table
@@ -65,6 +65,12 @@ def _warnings(view: RunView) -> list[Block]:
     fakes = ", ".join(dict.fromkeys(fake_engines(view)))
     if fakes:
         text = f"FAKE ENGINE: {fakes} is no model. No number here says anything about one."
+        warnings.append(Paragraph(text=text, warning=True))
+    if replayed := replayed_runs(view):
+        text = (
+            f"REPLAYED: these are the answers that run {', '.join(replayed)} recorded, judged anew. Nothing "
+            "was computed or timed here; what that run measured of time stands in its own report."
+        )
         warnings.append(Paragraph(text=text, warning=True))
     void = ", ".join(dict.fromkeys(row.cell_id for row in view.input.cells if row.void))
     if void:

@@ -33,6 +33,12 @@ def fake_engines(view: RunView) -> list[str]:
     return [str(engine.get("name")) for engine in _engines(view) if engine.get("fake")]
 
 
+def replayed_runs(view: RunView) -> list[str]:
+    """Ids of the runs whose recorded answers are given again here."""
+    profiles = [_mapping(engine, "profile") for engine in _engines(view) if engine.get("replayed")]
+    return list(dict.fromkeys(_text(profile, "recorded_run") for profile in profiles))
+
+
 def what_ran(view: RunView) -> list[Fact]:
     """Experiment, engine, model, data, sizes, hardware, versions."""
     manifest, spec = view.input.manifest, view.input.spec

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B0A400", "#7F7F7F")
-MARKERS = {"off": "o", "cold": "s", "primed": "D"}
+MARKERS = {"off": "o", "cold": "s", "primed": "D", "served": "^"}
 HATCHES = ("", "//", "...", "xx")
 INK, GRID, PAPER = "#1c1c1a", "#d9d8d3", "#fefefd"
 _CSS = {

@@ -22,7 +22,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bench.records import BuildRow, CellState, RebuiltRow, RequestRow, ResponseRow, SampleRow, ScoreRow
+from bench.records import (
+    BuildRow,
+    CellState,
+    RebuiltRow,
+    RequestRow,
+    ResponseRow,
+    RouteRow,
+    SampleRow,
+    ScoreRow,
+)
 from bench.specs import RunSpec
 from tasks.base import RefusedRow
 
@@ -51,6 +60,7 @@ class ReportInput:
         expected: The planned (sample, cell) pairs, in plan order.
         texts: ContentId of a source -> its raw text.
         token_ids: ContentId of a stored id array -> the ids (prompt or output).
+        routes: Who got the samples of the arms whose provider is ``policy``.
         refused: Rows of the data set that did not become samples.
         rebuilt: What a new process built again; empty where that was not tried.
     """
@@ -68,3 +78,4 @@ class ReportInput:
     token_ids: Callable[[str], Sequence[int]]
     refused: Sequence[RefusedRow] = field(default=())
     rebuilt: Sequence[RebuiltRow] = field(default=())
+    routes: Sequence[RouteRow] = field(default=())

@@ -25,7 +25,7 @@ from bench.scorers.judge import Judge, JudgedQuote, rewritten_texts
 from bench.specs import ArmSpec
 
 NAIVE_LAYOUTS = ("naive", "naive_volatile")
-_STATE_ORDER = ("primed", "off", "cold")
+_STATE_ORDER = ("primed", "off", "cold", "served")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

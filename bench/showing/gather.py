@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bench.commands.find_capsule import Capsule, stored_capsule
-from bench.planner import OPERATION, PROVIDER
+from bench.planner import OPERATION
 from bench.run_store import RunError
 from bench.showing.evidence import Sources, evidence_view
 from bench.showing.rewrites import rewrite_view
 from bench.showing.view import CapsuleView, EvidenceView, OmissionView, ReasonView, ValidityView
 from capsules.authority import Authority
 from capsules.codec import preimage
+from capsules.decision import LOCAL
 from capsules.errors import CapsuleError, StoreError
 from capsules.evidence import EvidenceCapsule
 from capsules.omission import Omission
@@ -143,12 +144,12 @@ def _reasons(prompt: PromptCapsule, sources: Sources) -> Iterator[ReasonView]:
 def _validity(digest: str, capsule: Capsule, setting: Setting) -> ValidityView:
     if setting.now is None:
         return ValidityView(line="not judged: no time was given (--now TIME)", ok=None, failures=())
-    prompt = isinstance(capsule, PromptCapsule)
+    prompt = capsule if isinstance(capsule, PromptCapsule) else None
     given = Given(
         now=setting.now,
         store=setting.store,
         project=capsule.project if isinstance(capsule, PromptCapsule) else capsule.visibility.project,
-        provider=PROVIDER if prompt else None,
+        provider=None if prompt is None else next(iter(prompt.authority.providers), LOCAL),
         operation=OPERATION,
     )
     try:

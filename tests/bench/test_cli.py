@@ -36,7 +36,7 @@ def test_the_commands_are_the_documented_ones() -> None:
         "explain",
         "golden",
         "recall",
-        "selection",
+        "study",
         "list",
     ]
 

@@ -94,7 +94,9 @@ def test_only_the_transport_opens_a_connection() -> None:
         for path in (PACKAGE.parent / package).rglob("*.py")
         if {name.split(".")[0] for name in imported(path)} & NETWORK
     }
-    assert found == {"bench/engines/http_transport.py"}
+    assert found == {"bench/engines/http_transport.py", "bench/engines/http_connection.py"}
+    users = {path.name for path in PACKAGE.rglob("*.py") if "bench.engines.http_connection" in imported(path)}
+    assert users == {"http_transport.py"}
 
 
 LOCAL_ENGINES = (

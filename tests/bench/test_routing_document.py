@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import capsules
-from bench.engines import http_transport
+from bench.engines import http_call, http_transport, openai_body, openai_engine
 from capsules import decision, egress
 from capsules.codes import CODES
 from capsules.content_id import content_id
@@ -49,7 +49,7 @@ def test_every_code_of_the_way_out_stands_in_the_table() -> None:
     named = set(re.findall(r"`([a-z_]+(?:\.[a-z_]+)+)`", table))
     used = {
         code
-        for module in (decision, egress, http_transport)
+        for module in (decision, egress, http_call, http_transport, openai_body, openai_engine)
         for code in re.findall(r'"([a-z_]+(?:\.[a-z_]+)+)"', Path(str(module.__file__)).read_text("utf-8"))
         if code in CODES
     }

@@ -65,6 +65,20 @@ def test_no_sentence_contradicts_itself(text: str) -> None:
     assert detect(text, text) is None
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "kind"),
+    [
+        ("The Alby mill grinds 4 tons.", "The Alby mill grinds 5 tons.", "numeric"),
+        ("The Alby mill grinds 4 tons.", "The Orn mill grinds 5 tons.", None),  # two mills
+        ("The Alby mill grinds 4 tons.", "The mill grinds 5 tons, says Lars.", None),
+        ("The Alby mill grinds 4 tons.", "The mill grinds 5 tons.", "numeric"),  # one side adds a name
+        ("The mill closed in May 1901 .", "The mill closed in June 1901 .", "date"),  # months are no names
+    ],
+)
+def test_sentences_that_each_name_something_else_are_apart(left: str, right: str, kind: str | None) -> None:
+    assert detector("rule_named")([(left, right), (right, left)]) == [kind, kind]
+
+
 def test_a_detector_is_a_name_or_a_module() -> None:
     assert detector("rule")([(FERRY, FERRY.replace("nine", "ten"))]) == ["numeric"]
     with pytest.raises(

@@ -235,9 +235,13 @@ EDITS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "a capsule was edited": (lambda v: _capsule(v).update(task="t"), "the file was edited"),
     "a capsule breaks its own rules": (lambda v: _capsule(v).update(omissions=3), "schema.field.type"),
     "a text was edited": (lambda v: v["texts"].update({next(iter(v["texts"])): "x"}), "the file was edited"),
+    "a text stands in a capsule": (
+        lambda v: _capsule(v)["active_object"].update(text="x"),
+        "expected {chars, digest} in the place of a text, found str",
+    ),
     "a text is gone": (lambda v: v["texts"].popitem(), "expected its text b3:"),
-    "config is none": (lambda v: v.update(config={}), "config: expected a run's config, found none"),
-    "config of another program": (lambda v: v["config"].update(colour="red"), "colour"),
+    "config of a list": (lambda v: v["config"].update(model=[[]]), "list is not a subclass of ModelConfig"),
+    "config of another program": (lambda v: v["config"].update(colour="red"), "a run's config: colour"),
 }  # fmt: skip
 
 
