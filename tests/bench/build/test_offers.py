@@ -12,7 +12,7 @@ import pytest
 from bench.build.base import BuildContext, BuildError
 from bench.build.capsule import CapsuleBuilder
 from bench.selection.base import Offer, SelectionQuery
-from bench.specs import ArmSpec, AuthoritySpec, ContractSpec, SelectionSpec
+from bench.specs import ArmSpec, AuthoritySpec, ContractSpec, RetrievalSpec, SelectionSpec
 from capsules.codec import to_value
 from capsules.place import unserved
 from tasks.base import Sample, SampleInput, SourceDoc
@@ -143,3 +143,19 @@ def test_a_question_that_names_nothing_says_so(
 ) -> None:
     sample = sample_of("Who was it?", doc("a", "Alma was built in 1931."))
     assert build(sample, context(arm_of(selection=selection("fovea")))).flags == ("place.no_terms",)
+
+
+def test_ten_thousand_candidates_are_all_accounted_for_and_more_have_a_code(
+    context: Contexts, arm_of: Arms, doc: Callable[..., SourceDoc], sample_of: Callable[..., SampleInput]
+) -> None:
+    def sample(count: int) -> SampleInput:
+        text = "\n\n".join(f"Ferry {n} left pier {n % 7}." for n in range(count))
+        return sample_of("Which ferry left pier 4711?", doc("log", text))
+
+    arm = arm_of(selection=selection("fovea"), retrieval=RetrievalSpec(k=10_000))
+    built = build(sample(10_000), context(arm))
+    assert len(built.stages[0].items) == 10_000
+    assert built.place_report is not None
+    assert built.place_report.candidates == 10_000
+    assert all(built.laws.values())
+    assert refused(sample(10_100), context(arm)) == "schema.limit"  # an array holds 10,000 entries at most
