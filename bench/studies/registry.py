@@ -97,7 +97,7 @@ STUDIES: Mapping[str, StudyCommand] = {
     "selection": StudyCommand(
         help="gold evidence that each selector shows for its tokens, with curves and intervals",
         examples="example: capsule-bench study selection --tasks musique,hotpotqa limit=null --split second",
-        module="bench.commands.selection",
+        module="bench.studies.selection",
         arguments=_selection,
     ),
 }

@@ -17,9 +17,9 @@ from bench.retrieval.registry import retriever
 from bench.run_store import write_atomic
 from bench.run_tokenizer import run_tokenizer
 from bench.specs import ArmSpec, RunSpec
-from bench.study.selection import CONTENDERS, ask, compare
-from bench.study.selection_files import Study, files, markdown
-from bench.study.summary import Difference, Mean, differences, means
+from bench.studies.selection_files import Study, files, markdown
+from bench.studies.selection_summary import Difference, Mean, differences, means
+from bench.studies.selectors import CONTENDERS, ask, compare
 from tasks.base import Sample
 from tasks.registry import load_task
 

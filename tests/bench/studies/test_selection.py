@@ -16,9 +16,9 @@ from bench.config import to_spec
 from bench.hydra_app import compose_config
 from bench.metrics.bootstrap import Interval
 from bench.specs import ArmSpec
-from bench.study.selection import CONTENDERS, PLACE, Cell, Shown, ask, compare
-from bench.study.selection_files import Study, files, markdown
-from bench.study.summary import Difference, differences, means
+from bench.studies.selection_files import Study, files, markdown
+from bench.studies.selection_summary import Difference, differences, means
+from bench.studies.selectors import CONTENDERS, PLACE, Cell, Shown, ask, compare
 from bench.tokenizers import ByteTokenizer
 from capsules.source import Origin
 from tasks.base import Gold, Sample, SampleInput, SourceDoc, TextRange
@@ -165,7 +165,7 @@ def test_the_command_writes_its_files_and_prints_json(
     out = tmp_path / "study"
     words = ["limit=6", f"tokenizer=hf:{byte_tokenizer}", "bootstrap=50", "--tasks", "synthetic"]
     words += ["--budgets", "200,400", "--split", "first", "--out", str(out), "--json"]
-    assert main(["selection", *words]) == 0
+    assert main(["study", "selection", *words]) == 0
     captured = capsysbinary.readouterr()
     value = json.loads(captured.out)
     assert {one["n"] for one in value["means"]} == {3}
@@ -191,5 +191,8 @@ def test_bad_arguments_are_2(
     arguments: list[str], says: str, byte_tokenizer: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["limit=1", f"tokenizer=hf:{byte_tokenizer}", *arguments]
-    assert main(["selection", *words, *([] if "--tasks" in arguments else ["--tasks", "synthetic"])]) == 2
+    assert (
+        main(["study", "selection", *words, *([] if "--tasks" in arguments else ["--tasks", "synthetic"])])
+        == 2
+    )
     assert says in capsys.readouterr().err

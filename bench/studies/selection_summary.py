@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from bench.metrics.bootstrap import Interval, bootstrap_means
-from bench.study.selection import Cell
+from bench.studies.selectors import Cell
 
 BEATS, LOSES, NOT_TOLD_APART = "beats", "loses", "not told apart"
 OURS = "fovea"

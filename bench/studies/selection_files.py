@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from bench.report import figure_style as style
 from bench.report import numbers
 from bench.report.table import Table, to_csv, to_markdown
-from bench.study.selection import CONTENDERS, PLACE
-from bench.study.summary import BEATS, LOSES, NOT_TOLD_APART, Difference, Mean
+from bench.studies.selection_summary import BEATS, LOSES, NOT_TOLD_APART, Difference, Mean
+from bench.studies.selectors import CONTENDERS, PLACE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,1 +1,0 @@
-"""Studies: measurements over public data that need no engine and no run."""
