@@ -69,7 +69,7 @@ def _selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--retrieval", default="bm25", help="the retriever of the pool (default: bm25)")
     parser.add_argument("--pool", type=int, default=100, help="chunks that it keeps (default: 100)")
     parser.add_argument(
-        "--split", default="all", help="all (default), or the first or second half of each file"
+        "--split", default="all", help="all (default), or the first or second half of each data file"
     )
     parser.add_argument(
         "--out",

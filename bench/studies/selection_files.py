@@ -61,7 +61,7 @@ def markdown(study: Study) -> str:
     parts = [
         "# Selection: gold evidence for its tokens",
         "\n".join(["| | |", "| --- | --- |", *(f"| {label} | {value} |" for label, value in study.facts)]),
-        "## Where FOVEA does not beat another selector",
+        "## Where FOVEA beats another selector, and where it does not",
         _shortfalls(study),
         "## At the tokens of FOVEA's place",
         to_markdown(_place_table(study)),

@@ -53,6 +53,7 @@ SUITES: dict[str, list[str]] = {
         f"{CAPSULES}/test_{name}.py"
         for name in ("egress", "egress_time", "egress_denials", "egress_raising", "delivery")
     ],
+    "selection": ["tests/bench/selection"],
     "space": [f"{CAPSULES}/test_policy_exhaustive.py"],
     "lines": [f"{CAPSULES}/test_cli_lines.py"],
     "rows": [
@@ -69,7 +70,7 @@ SECONDS = 300  # a test that hangs on a fault has noticed it
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A copy of what the suites need, each of which passes there as long as there is no fault."""
     root = tmp_path_factory.mktemp("mutants")
-    for part in ("capsules", "tasks", "tests"):
+    for part in ("bench", "capsules", "conf", "tasks", "tests"):
         shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", "mutants"))
     shutil.copy(ROOT / "pyproject.toml", root)
     assert run(root, ["-c", "import capsules; print(capsules.__file__)"]).stdout.startswith(
@@ -120,7 +121,8 @@ def test_the_fault_can_be_made(mutant: dict[str, str]) -> None:
 def test_there_are_enough_and_each_is_another() -> None:
     assert len(MUTANTS) >= 140
     assert len({mutant["name"] for mutant in MUTANTS}) == len(MUTANTS)
-    assert len({(mutant["file"], mutant["old"], mutant["new"]) for mutant in MUTANTS}) == len(MUTANTS)
+    faults = {(package_of(one), one["file"], one["old"], one["new"]) for one in MUTANTS}
+    assert len(faults) == len(MUTANTS)
 
 
 @pytest.mark.soak

@@ -95,6 +95,7 @@ def test_needs_are_given_up_from_the_end_until_the_place_fits(document: Make, qu
     assert less.unfit == whole.needs[len(less.met_by) :]
     assert less.code == "place.insufficient"
     assert less.tokens == 10
+    assert [need for need, _ in less.met_by if need == "lead"] == ["lead"]  # the most important one stays
     one = report_of(fovea(query("Which horn has the ferry Alma?", k=1), offers))
     assert one.met_by == less.met_by
     none = fovea(query("Which horn has the ferry Alma?", tokens=5), offers)
@@ -122,6 +123,9 @@ def test_what_is_required_anyway_is_free(document: Make, query: Make) -> None:
     assert report_of(found).unfit == ()  # 10 for what is required, 20 for the place
     tight = fovea(query("Which horn has the ferry Alma?", tokens=29), offers)
     assert report_of(tight).unfit != ()
+    inside = harbour(document)
+    inside[0] = replace(inside[0], sentences=(replace(inside[0].sentences[0], required=True),))
+    assert report_of(fovea(query("Which horn has the ferry Alma?", tokens=20), inside)).unfit == ()
 
 
 def test_no_candidates_and_no_terms_have_codes(document: Make, query: Make) -> None:

@@ -74,8 +74,8 @@ def test_a_document_is_mentioned_as_strongly_as_the_best_passage_that_names_it(
         offer("c", 0, "Jo Ek sang of Shirley Temple.", title="Jo Ek"),
         offer("d", 0, "Kiss and Tell is a film.", title="Tell"),
     ]
-    found = mentioned("Who directed Kiss and Tell?", offers, [0.9, 0.1, 0.4, 0.3])
-    assert found == {source("a"): 0.0, source("b"): 0.9, source("c"): 0.9, source("d"): 0.0}
+    found = mentioned("Who directed Kiss and Tell?", offers, [0.4, 0.1, 0.9, 0.3])
+    assert found == {source("a"): 0.0, source("b"): 0.9, source("c"): 0.4, source("d"): 0.0}
     #  a and d: the question names them; a passage of c itself does not count for c
 
 

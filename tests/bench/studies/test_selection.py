@@ -16,6 +16,7 @@ from bench.config import to_spec
 from bench.hydra_app import compose_config
 from bench.metrics.bootstrap import Interval
 from bench.specs import ArmSpec
+from bench.studies.selection import SPLITS, half
 from bench.studies.selection_files import Study, files, markdown
 from bench.studies.selection_summary import Difference, differences, means
 from bench.studies.selectors import CONTENDERS, PLACE, Cell, Shown, ask, compare
@@ -103,6 +104,20 @@ def test_required_evidence_that_does_not_fit_shows_nothing(arm: ArmSpec) -> None
     (asked,) = ask([closed], arm, ByteTokenizer())
     assert asked.code == "evidence.required.omitted"
     assert {cell.shown[0].tokens for cell in cells([closed], arm, [99]).values()} == {0}
+
+
+def test_halves_are_of_each_file() -> None:
+    def named(name: str, number: int) -> Sample:
+        made = sample(BUILT)
+        origin = Origin(dataset=name, row=str(number))
+        sources = tuple(replace(one, origin=origin) for one in made.input.sources)
+        return replace(made, input=replace(made.input, sample_id=f"{name}{number}", sources=sources))
+
+    samples = [named("en", n) for n in range(3)] + [named("th", n) for n in range(2)]
+    ids = {split: [one.input.sample_id for one in half(samples, split)] for split in SPLITS}
+    assert ids["first"] == ["en0", "en1", "th0"]
+    assert ids["second"] == ["en2", "th1"]
+    assert ids["all"] == ["en0", "en1", "en2", "th0", "th1"]
 
 
 def row(*recalls: float, contender: str = "fovea") -> Cell:
