@@ -50,7 +50,9 @@ def is_lossy(bench: Bench) -> bool:
     return any(arm.compression.mode != ITEMS for arm in bench.spec.arms)
 
 
-def compress_all(bench: Bench, folder: RunFolder, start: Start, reporter: Reporter) -> Rewriter:
+def compress_all(
+    bench: Bench, folder: RunFolder, start: Start, reporter: Reporter, recorded: RunFolder | None = None
+) -> Rewriter:
     """Answer every ask of a run.
 
     Args:
@@ -58,6 +60,7 @@ def compress_all(bench: Bench, folder: RunFolder, start: Start, reporter: Report
         folder: Where answers are kept.
         start: Starts a compressor.
         reporter: For people.
+        recorded: A run whose answers are given again, where it has them.
 
     Raises:
         EngineError: A compressor does not start, or died too often.
@@ -67,20 +70,22 @@ def compress_all(bench: Bench, folder: RunFolder, start: Start, reporter: Report
     if torn:
         reporter.say(f"{folder.compressions.name}: a torn tail of {torn} bytes was set aside")
     known = stored_replies(folder, bench.store)
+    again = {} if recorded is None else stored_replies(recorded, recorded.store(read_only=True))
     groups: dict[tuple[str, str], list[Ask]] = {}
-    for digest, ask in collect(bench).items():
-        if digest not in known:
-            groups.setdefault((ask.compressor, ask.model), []).append(ask)
     with RowWriter(folder.compressions) as rows:
+        for digest, ask in collect(bench).items():
+            if digest in known:
+                continue
+            if digest in again:
+                known[digest] = _store(ask, again[digest], bench.store, rows)
+            else:
+                groups.setdefault((ask.compressor, ask.model), []).append(ask)
         for (name, model), asks in groups.items():
             texts = sum(len(ask.texts) for ask in asks)
             reporter.say(f"compressing {texts} texts of {len(asks)} prompts with {name}")
             with reporter.bar(f"compressing with {name}", len(asks)) as advance:
                 for ask, reply in _answers(asks, lambda name=name, model=model: start(name, model), reporter):  # type: ignore[misc]
-                    output = bench.store.put_many([_output_bytes(ask, reply)])[0]
-                    rows.append(CompressionRow(ask=ask.digest, output=output, us=reply.us))
-                    rows.flush()
-                    known[ask.digest] = reply
+                    known[ask.digest] = _store(ask, reply, bench.store, rows)
                     advance(1)
     return _lookup(known)
 
@@ -183,10 +188,12 @@ def _checked(texts: Sequence[str], ask: Ask) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _output_bytes(ask: Ask, reply: Reply) -> bytes:
-    return canonical_bytes(
-        {"schema_id": OUTPUT_ID, "ask": ask.value(), "texts": list(reply.texts), "error": reply.error}
-    )
+def _store(ask: Ask, reply: Reply, store: Store, rows: RowWriter) -> Reply:
+    value = {"schema_id": OUTPUT_ID, "ask": ask.value(), "texts": list(reply.texts), "error": reply.error}
+    (output,) = store.put_many([canonical_bytes(value)])
+    rows.append(CompressionRow(ask=ask.digest, output=output, us=reply.us))
+    rows.flush()
+    return reply
 
 
 def _lookup(known: Mapping[str, Reply]) -> Rewriter:

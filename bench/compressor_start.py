@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from bench.build_stage import Bench
 from bench.compression.backends import Backend, FunctionBackend, ScoringBackend
-from bench.compression.registry import SELF_INFORMATION
+from bench.compression.base import model_identity
+from bench.compression.library_env import library_environment
+from bench.compression.llmlingua import LibraryModel, library_model, start_library
+from bench.compression.registry import LIBRARY, SELF_INFORMATION
 from bench.compression.self_information import PART
 from bench.compression_stage import Start
 from bench.engine_stage import start_scorer
@@ -21,10 +24,14 @@ def compressor_starter(
     bench: Bench, folder: RunFolder, model: ModelFolder | None, lock: RunLock, reporter: Reporter
 ) -> Start:
     """What starts a compressor of this run by its name and model."""
+    places = {model_identity(arm.compression.model): arm.compression.model for arm in bench.spec.arms}
 
     def start(name: str, model_name: str) -> Backend:
         if name == SELF_INFORMATION:
             return _scoring(bench, folder, model, lock, reporter)
+        if name in LIBRARY:
+            own = None if model is None else model.path
+            return _library(name, library_model(places[model_name], own), bench, folder, lock, reporter)
         return FunctionBackend(name)
 
     return start
@@ -62,3 +69,20 @@ def _scoring(
         close()
         raise
     return ScoringBackend(scorer.score, tokenizer, close, part=min(PART, spec.engine.window - 1))
+
+
+def _library(
+    name: str, model: LibraryModel, bench: Bench, folder: RunFolder, lock: RunLock, reporter: Reporter
+) -> Backend:
+    reporter.say(f"starting {name} with its model ...")
+    backend, facts = start_library(
+        name,
+        model,
+        library_environment(reporter.say),
+        log=folder.path / f"compressor-{name}.log",
+        limit_s=bench.spec.engine.idle_timeout_s,
+        on_process=lock.add_engine,
+        ended=lock.check_ended,
+    )
+    reporter.say(f"{name} is ready: {', '.join(f'{package} {v}' for package, v in facts.items())}")
+    return backend

@@ -23,6 +23,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
+from bench.compression.base import model_identity
 from bench.config_checks import ConfigError, check_arm, check_run
 from bench.config_evidence import check_evidence
 from bench.config_schema import ArmConfig, ProviderConfig, RunConfig, TaskConfig
@@ -145,6 +146,8 @@ def config_digest(spec: RunSpec) -> str:
     for arm in value["arms"]:  # stored answers are named by their digest, wherever the file lies
         del arm["claims"]["answers"]
     del value["engine"]["recorded"]
+    for arm in value["arms"]:
+        arm["compression"]["model"] = model_identity(arm["compression"]["model"])
     if spec.model.kind == "local":
         value["model"]["ref"] = PurePath(spec.model.ref).name
     try:

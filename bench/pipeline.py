@@ -155,7 +155,9 @@ def send_all(
     if is_lossy(bench):
         with _timed(times, "compress_ms"):
             start = compressor_starter(bench, folder, prepared.model, lock, reporter)
-            rewrite = compress_all(bench, folder, start, reporter)
+            named = prepared.spec.engine.recorded
+            recorded = RunFolder(Path(named).expanduser()) if named else None
+            rewrite = compress_all(bench, folder, start, reporter, recorded)
     with _timed(times, "build_ms"):
         plan = _build(folder, bench, rewrite, reporter)
     progress = take_up(folder, plan)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bench.chat_template import frame_of
+from bench.compression.library_env import library_environment
+from bench.compression.llmlingua import library_model
+from bench.compression.registry import LIBRARY
 from bench.model_store import ModelFolder
 from bench.names import check_names
 from bench.progress import Reporter
@@ -46,4 +49,20 @@ def prepare(spec: RunSpec, reporter: Reporter, *, engine: bool = True) -> Prepar
         f"{len(data.examples)} examples, {len(data.refused)} rows refused"
     )
     frame = frame_of(spec.model, tokenizer)
+    if engine and not spec.engine.recorded:  # a replayed run has its answers already
+        prepare_library(spec, model, reporter)
     return Prepared(spec=spec, data=data, tokenizer=tokenizer, model=model, frame=frame)
+
+
+def prepare_library(spec: RunSpec, model: ModelFolder | None, reporter: Reporter) -> None:
+    """Set the library's compressors up where an arm names one, and look whether their models are there.
+
+    Raises:
+        SetUpError: The environment cannot be made.
+        EngineError: A model is not where the config says.
+    """
+    named = [arm.compression for arm in spec.arms if arm.compression.name in LIBRARY]
+    for compression in named:
+        library_model(compression.model, None if model is None else model.path)
+    if named:
+        library_environment(reporter.say)

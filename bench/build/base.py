@@ -90,6 +90,7 @@ class CompressedText:
         status: ``rewritten`` (the answer is sent) · ``no_gain`` (not shorter: the original is) · ``empty``
             (nothing came back: the item is omitted).
         tokens_in, tokens_out: Of the text and of the answer, by the target model's tokenizer.
+        tokens_before: Item tokens of the items.
         text: The answer, where it is sent.
     """
 
@@ -97,6 +98,7 @@ class CompressedText:
     status: str
     tokens_in: int
     tokens_out: int
+    tokens_before: int
     text: str | None
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from bench.build.base import BuildContext, BuildError, CompressedText
 from bench.build.candidates import Item
-from bench.compression.base import Ask
+from bench.compression.base import Ask, model_identity
 from capsules.evidence import EvidenceCapsule
 from capsules.loss import loss
 from capsules.omission import Rewrite
@@ -229,7 +229,8 @@ def _answers(sample: SampleInput, ctx: BuildContext, texts: Sequence[str]) -> tu
         raise BuildError("compression.unavailable", f"{spec.name} is not run here: a dry build has no models")
     ask = Ask(
         compressor=spec.name,
-        model=spec.model,
+        model=model_identity(spec.model),
+        mode=spec.mode,
         rate_bp=spec.rate_bp,
         project=sample.project,
         question=sample.question if ":" in spec.name else "",
@@ -268,5 +269,6 @@ def _row(items: Sequence[Item], status: str, given: int, came: int, text: str) -
         status=status,
         tokens_in=given,
         tokens_out=came,
+        tokens_before=sum(item.tokens for item in items),
         text=text if status == "rewritten" else None,
     )

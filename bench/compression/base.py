@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import PurePath
 
 from capsules.canonical import canonical_bytes
 from capsules.content_id import content_id
@@ -50,7 +51,8 @@ class Ask:
 
     Attributes:
         compressor: Its name.
-        model: ``compression.model``; empty: the run's own, or none.
+        model: ``compression.model`` without the place of a folder; empty: the run's own, or none.
+        mode: ``protected`` (single items) or ``raw`` (the whole evidence).
         rate_bp: Asked share of tokens, in basis points.
         project: Whose texts these are.
         question: Empty for compressors that do not read it.
@@ -59,6 +61,7 @@ class Ask:
 
     compressor: str
     model: str
+    mode: str
     rate_bp: int
     project: str
     question: str
@@ -91,6 +94,11 @@ class Reply:
     texts: tuple[str, ...]
     error: str | None
     us: int
+
+
+def model_identity(named: str) -> str:
+    """What ``compression.model`` is, whatever folder it lies in on this machine."""
+    return named if "@" in named else PurePath(named).name
 
 
 Rewriter = Callable[[Ask], Reply]

@@ -15,6 +15,7 @@ from bench.report.figure_style import Drawn
 from bench.report.promises import promise_table
 from bench.report.table import Table
 from bench.report.tables_cache import cache_table
+from bench.report.tables_compression import compressing, losses_table, rates_table
 from bench.report.tables_contracts import contract_differences_table, contracts_table, has_contracts
 from bench.report.tables_cost import latency_table, tokens_table
 from bench.report.tables_data import data_table
@@ -36,6 +37,7 @@ def compose(view: RunView) -> Document:
         ("differences", "Paired differences", _differences(view)),
         *_contracts(view),
         ("evidence", "Evidence: what was sent, what was left out", _evidence(view)),
+        *_compression(view),
         ("tokens", "Tokens", (pictures.tokens(view), tokens_table(view))),
         ("latency", "Latency by cache state", (pictures.ttft(view), latency_table(view), cache_table(view))),
         ("outputs", "Outputs across cache states", _outputs(view)),
@@ -127,6 +129,17 @@ def _contracts(view: RunView) -> tuple[tuple[str, str, tuple[Block, ...]], ...]:
 
 def _evidence(view: RunView) -> tuple[Block, ...]:
     return (*_present(pictures.waterfall(view)), omissions_table(view), recall_table(view))
+
+
+def _compression(view: RunView) -> tuple[tuple[str, str, tuple[Block, ...]], ...]:
+    if not compressing(view):
+        return ()
+    text = (
+        "Protected: required sentences, question and contract are never touched. Raw: the whole evidence is "
+        "one text, as a user would run a library over it."
+    )
+    blocks = (Paragraph(text=text), rates_table(view), losses_table(view))
+    return (("compression", "Compression: what it saved, what it lost", blocks),)
 
 
 def _present(figure: Drawn | None) -> tuple[Drawn, ...]:

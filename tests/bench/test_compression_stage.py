@@ -203,3 +203,23 @@ def test_an_engine_that_cannot_score_is_said(
     monkeypatch.setattr(FakeEngine, "prompt_logprobs", None)
     with pytest.raises(EngineError, match="gives no log-probabilities of prompts"):
         run_small(tmp_path, *ONE, *SCORED)
+
+
+def test_a_replayed_run_repeats_the_recorded_answers(
+    run_small: Callable[..., Outcome], scored: Outcome, tmp_path: Path
+) -> None:
+    recorded = str(scored.folder.path)
+    outcome = run_small(
+        tmp_path,
+        *ONE,
+        *SCORED,
+        *SCORED_RAW,
+        "engine=replay",
+        f"engine.recorded={recorded}",
+        "engine.block_size=16",
+    )
+    assert outcome.counts.failed == 0
+    answers = [read_rows(run.folder.compressions, CompressionRow) for run in (scored, outcome)]
+    assert answers[0] == answers[1]
+    builds = [read_rows(run.folder.builds, BuildRow) for run in (scored, outcome)]
+    assert builds[0] == builds[1]

@@ -16,10 +16,20 @@ def build_of(world: Any) -> Any:
     """PUMP's second sentence, "Below 5 bar the alarm is silent.", was sent as "Below bar alarm silent."."""
     item = f"{world.ids['pump']}:27-59"
     gone = CompressedText(
-        items=(f"{world.ids['gone']}:0-26",), status="rewritten", tokens_in=9, tokens_out=3, text="No."
+        items=(f"{world.ids['gone']}:0-26",),
+        status="rewritten",
+        tokens_in=9,
+        tokens_out=3,
+        tokens_before=9,
+        text="No.",
     )
     sent = CompressedText(
-        items=(item,), status="rewritten", tokens_in=9, tokens_out=5, text="Below bar alarm silent."
+        items=(item,),
+        status="rewritten",
+        tokens_in=9,
+        tokens_out=5,
+        tokens_before=9,
+        text="Below bar alarm silent.",
     )
     return world.build(compressed=(sent, gone))
 
