@@ -24,6 +24,7 @@ from bench.build_stage import Bench, context_of
 from bench.compression.backends import Backend, CompressionError
 from bench.compression.base import ITEMS, Ask, Reply, Rewriter
 from bench.engines.base import EngineError
+from bench.estimate import compression_time
 from bench.progress import Reporter
 from bench.records import CompressionRow
 from bench.records_io import RowWriter, read_rows, set_torn_tail_aside
@@ -81,8 +82,12 @@ def compress_all(
             else:
                 groups.setdefault((ask.compressor, ask.model), []).append(ask)
         for (name, model), asks in groups.items():
-            texts = sum(len(ask.texts) for ask in asks)
-            reporter.say(f"compressing {texts} texts of {len(asks)} prompts with {name}")
+            texts = [text for ask in asks for text in ask.texts]
+            tokens = sum(len(bench.tokenizer.encode(text)) for text in texts)
+            reporter.say(
+                f"compressing {len(texts)} texts ({tokens:,} tokens) of {len(asks)} prompts with {name}"
+                f"{compression_time(name, tokens)}"
+            )
             with reporter.bar(f"compressing with {name}", len(asks)) as advance:
                 for ask, reply in _answers(asks, lambda name=name, model=model: start(name, model), reporter):  # type: ignore[misc]
                     known[ask.digest] = _store(ask, reply, bench.store, rows)

@@ -19,6 +19,9 @@ from bench.specs import RunSpec
 _CPU_START_S, _CPU_PREFILL_S, _CPU_STEP_S = 30.0, 0.8, 0.08
 _GPU_START_S, _GPU_PREFILL_S, _GPU_STEP_S = 90.0, 0.05, 0.01
 
+# seconds of 1,000 tokens through a lossy compressor on two quiet cores, and of its start
+_COMPRESSORS = {"self_information": (3.0, _CPU_START_S), "llmlingua": (8.0, 20.0), "llmlingua2": (1.0, 20.0)}
+
 _BYTES_PER_TOKEN = 7  # stored ids as JSON
 _BYTES_PER_REQUEST = 3_000  # rows
 _BYTES_FIXED = 3 << 20  # report, figures, tables
@@ -71,6 +74,15 @@ def estimate(spec: RunSpec, plan: Plan) -> Estimate:
         high_s=None if seconds is None else round(seconds * 2),
         disk_bytes=disk,
     )
+
+
+def compression_time(name: str, tokens: int) -> str:
+    """How long a lossy compressor will take for so many tokens, for people; empty where nobody knows."""
+    if name not in _COMPRESSORS:
+        return ""
+    per_thousand, start = _COMPRESSORS[name]
+    seconds = start + tokens / 1000 * per_thousand
+    return f", about {_minutes(round(seconds / 2))} to {_minutes(round(seconds * 2))} on a CPU"
 
 
 def _seconds(spec: RunSpec, plan: Plan) -> float | None:

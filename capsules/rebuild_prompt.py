@@ -5,7 +5,7 @@
 * What stands in a changed source and belongs to no item is a candidate that nobody selected: it is cut
   into sentences and omitted as ``selection.not_needed``. So the accounts cover the new source whole.
 * Candidates = kept + omitted, in number and in tokens; the four omission laws are checked on the new ids
-  before anything is handed out (not with rewrites, which their builder alone renders).
+  before anything is handed out (not with rewrites: whoever sends those validates them with the tokenizer).
 * An evidence capsule that lost all its spans stays, empty: it says what is missing, and no label is lowered.
 * A snippet leaves with any span that it derives from. A rewrite cannot be made again here: where one of its
   items left, or stands in another order, there is no capsule (``rewrite.stale``).

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.estimate import Estimate, estimate
+from bench.estimate import Estimate, compression_time, estimate
 from bench.planner import Plan
 from bench.run_store import RunError
 from bench.specs import RunSpec
@@ -50,3 +50,8 @@ def test_a_disk_with_too_little_room_is_refused_before_any_engine_starts(
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     with pytest.raises(RunError, match="about 10 MiB needed, 9 MiB free"):
         found.require_space(tmp_path)
+
+
+def test_the_time_of_a_compressor_is_said_where_it_is_known() -> None:
+    assert compression_time("self_information", 10_000) == ", about 30 s to 2 min on a CPU"  # 30 s + 10 x 3 s
+    assert compression_time("mine:own", 10_000) == ""

@@ -61,6 +61,17 @@ SUITES: dict[str, list[str]] = {
     ],
     "judging": [f"{TASKS}/test_faults_json.py", "-k", "custom or every_fault"],
     "kinds": [f"{TASKS}/test_kinds.py", "-k", "musique or own"],
+    "compression": [
+        "tests/bench/build/test_rewriting.py",
+        "tests/bench/report/test_compression.py",
+        "tests/bench/scorers/test_altered.py",
+    ],
+    "losses": [
+        f"{CAPSULES}/test_loss.py",
+        f"{CAPSULES}/test_rewriting.py",
+        f"{CAPSULES}/test_rendering.py",
+        f"{CAPSULES}/validation/test_render_stage.py",
+    ],
     "checked": [f"{TASKS}/test_registry.py", "-k", "checked"],
 }
 SECONDS = 300  # a test that hangs on a fault has noticed it
