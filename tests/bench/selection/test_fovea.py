@@ -128,6 +128,17 @@ def test_what_is_required_anyway_is_free(document: Make, query: Make) -> None:
     assert report_of(fovea(query("Which horn has the ferry Alma?", tokens=20), inside)).unfit == ()
 
 
+def test_ties_go_by_span_id(offer: Make, query: Make) -> None:
+    twins = [offer(letter, 0, "Alma is a ferry.", score_bp=10_000) for letter in "abcdefgh"]
+    for offers in (twins, twins[::-1]):
+        found = fovea(query("Which ferry?", tokens=100, fill=True), offers)
+        names = [offers[i].name for i in found.order]
+        others = [name for name in names if name not in spans(found)]
+        assert others == sorted(others)
+        assert len(names) == 8
+        assert 1 < len(others) < 8
+
+
 def test_no_candidates_and_no_terms_have_codes(document: Make, query: Make) -> None:
     nothing = fovea(query("Which ferry?"), [])
     assert (list(nothing.order), nothing.place) == ([], None)
