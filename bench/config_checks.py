@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from bench.compression.base import ITEMS, MODES
 from bench.compression.registry import LIBRARY, LLMLINGUA2
 from bench.contracts.forms import CONTRACTS
-from bench.specs import CACHE_STATES, LAYOUTS, ArmSpec, RunSpec
+from bench.specs import CACHE_STATES, CHUNKS, LAYOUTS, WINDOW_UNITS, ArmSpec, Chunking, RunSpec
 from capsules.visibility import LEVELS
 
 MODEL_KINDS = ("pip_gguf", "hub", "local")
@@ -51,7 +51,15 @@ def check_arm(arm: ArmSpec) -> None:
         _match(f"{at}.authority.{key}", value, _TIME, "YYYY-MM-DDTHH:MM:SSZ")
     if arm.authority.not_before >= arm.authority.expires_at:
         raise ConfigError(f"{at}.authority.expires_at must be after not_before ({arm.authority.not_before})")
+    window = f"{at}.retrieval.window_"
+    names = (f"{at}.retrieval.chunk", f"{window}size", f"{window}stride", f"{window}unit")
+    check_chunking(arm.retrieval.chunking, names)
     in_range(f"{at}.retrieval.k", arm.retrieval.k, 1)
+    if arm.retrieval.pool < arm.retrieval.k:
+        raise ConfigError(
+            f"{at}.retrieval.pool: expected at least retrieval.k = {arm.retrieval.k}, for the k best are of "
+            f"the pool; found {arm.retrieval.pool}"
+        )
     in_range(f"{at}.selection.k", arm.selection.k, 1)
     in_range(f"{at}.compression.rate_bp", arm.compression.rate_bp, 1, 10_000)
     _check_compression(at, arm)
@@ -80,6 +88,27 @@ def _check_compression(at: str, arm: ArmSpec) -> None:
     if spec.mode != ITEMS and arm.layout != "capsule":
         raise ConfigError(
             f"{at}.compression.mode: expected {ITEMS} for layout {arm.layout}, found {spec.mode!r}"
+        )
+
+
+def check_chunking(chunking: Chunking, names: tuple[str, str, str, str]) -> None:
+    """Refuse a chunking that cannot work.
+
+    Args:
+        chunking: The settings.
+        names: What kind, size, stride and unit are called.
+
+    Raises:
+        ConfigError: Naming the setting.
+    """
+    kind, size, stride, unit = names
+    one_of(kind, chunking.kind, CHUNKS)
+    one_of(unit, chunking.unit, WINDOW_UNITS)
+    in_range(size, chunking.size, 1)
+    if not 1 <= chunking.stride <= chunking.size:
+        raise ConfigError(
+            f"{stride}: expected 1 to the window's size {chunking.size}, so that no sentence lies between "
+            f"two windows; found {chunking.stride}"
         )
 
 

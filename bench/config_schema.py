@@ -67,6 +67,10 @@ class RetrievalConfig:
     name: str = "bm25"
     chunk: str = "paragraph"
     k: int = 8
+    pool: int = 100
+    window_size: int = 3
+    window_stride: int = 2
+    window_unit: str = "sentences"
 
 
 @dataclass

@@ -39,6 +39,7 @@ class ArmCount:
         recall: Mean share of gold code points left after each stage, in basis points; a stage that the
             builder does not have is absent.
         omissions: (items, tokens) by reason, as the capsules record them.
+        outside: Items of a corpus that lay outside the pools; they were no candidates and have no tokens.
         silent: (items, tokens) that went without a record.
         failed: Prompts that could not be built, by code.
     """
@@ -49,6 +50,7 @@ class ArmCount:
     with_gold: int
     recall: dict[str, int]
     omissions: dict[str, Amount]
+    outside: int
     silent: Amount
     failed: dict[str, int]
 
@@ -61,6 +63,7 @@ class ArmCount:
             "with_gold": self.with_gold,
             "gold_recall_bp": self.recall,
             "omissions": {reason: _amount(found) for reason, found in self.omissions.items()},
+            "outside_pool": self.outside,
             "silent": _amount(self.silent),
             "failed": self.failed,
         }
@@ -98,6 +101,8 @@ def lines(arms: Sequence[ArmCount], refused: dict[str, int]) -> list[str]:
         if arm.silent[0]:
             gone.append(f"without any record {arm.silent[0]} ({arm.silent[1]} tokens)")
         said.append(f"  omitted items: {', '.join(gone) or 'none'}")
+        if arm.outside:
+            said.append(f"  outside the pool, apart: {arm.outside} items, tokens not counted")
         said += [f"  not built: {code} {count}" for code, count in arm.failed.items()]
     rows = ", ".join(f"{code} {count}" for code, count in refused.items())
     return [*said, f"rows refused: {rows or 'none'}"]
@@ -106,10 +111,14 @@ def lines(arms: Sequence[ArmCount], refused: dict[str, int]) -> list[str]:
 def _count(arm: ArmSpec, builds: Sequence[BuildRow], samples: dict[str, SampleRow], judge: Judge) -> ArmCount:
     good = [row for row in builds if row.status == "ok"]
     omissions: dict[str, Amount] = {}
+    outside = 0
     for row in good:
         for reason, items, tokens in row.omissions:
             before = omissions.get(reason, (0, 0))
-            omissions[reason] = before[0] + items, before[1] + tokens
+            if tokens is None:
+                outside += items
+            else:
+                omissions[reason] = before[0] + items, before[1] + tokens
     with_gold = sum(bool(samples[row.sample_id].gold_spans) for row in builds)
     return ArmCount(
         arm_id=arm.arm_id,
@@ -118,6 +127,7 @@ def _count(arm: ArmSpec, builds: Sequence[BuildRow], samples: dict[str, SampleRo
         with_gold=with_gold,
         recall=_recall(arm, good, samples, judge, with_gold),
         omissions=dict(sorted(omissions.items())),
+        outside=outside,
         silent=(sum(row.silent_omissions for row in good), sum(row.silent_tokens for row in good)),
         failed=dict(
             sorted(Counter(leading_code(r.error, "build.failed") for r in builds if r.status != "ok").items())

@@ -23,7 +23,8 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from bench.build_stage import Bench, Built, build_all, without_times
+from bench.build_file import BuildRows, Lean
+from bench.build_stage import Bench, Building
 from bench.completion import complete
 from bench.compression.base import Rewriter
 from bench.compression_stage import compress_all, is_lossy, stored_rewriter
@@ -34,12 +35,13 @@ from bench.engine_stage import Stage, run_engines
 from bench.estimate import estimate
 from bench.lock import RunLock
 from bench.planner import Plan, make_plan
+from bench.planner import Prepared as PlannedPrompt
 from bench.preparation import Prepared, prepare
 from bench.progress import Reporter
 from bench.provenance import clock_now
 from bench.rebuild_check import check_in_new_process
 from bench.recorder import Recorder
-from bench.records import BuildRow, RouteRow, SampleRow
+from bench.records import RouteRow, SampleRow
 from bench.records_io import read_rows, rows_bytes
 from bench.resume import take_up
 from bench.routing import route_all
@@ -47,7 +49,6 @@ from bench.run_store import DeadEndError, RunError, RunFolder, create_run, read_
 from bench.specs import RunSpec
 from bench.stored_run import Counts
 from capsules.timestamp import format_time
-from tasks.base import TaskData
 
 FACTS_ID = "run-facts/1"
 Clock = Callable[[], int]
@@ -200,11 +201,10 @@ def _bench(folder: RunFolder, prepared: Prepared, clock: Clock) -> Bench:
 def _build(folder: RunFolder, bench: Bench, rewrite: Rewriter | None, reporter: Reporter) -> Plan:
     spec, data = bench.spec, bench.data
     with reporter.bar("building capsules", len(data.samples) * len(spec.arms)) as advance:
-        built = build_all(replace(bench, rewrite=rewrite), advance)
-    _store_rows(folder, built, data)
-    routes = route_all(spec, built.prepared, folder.store(read_only=True), spec.task.as_of)
+        items, samples = _build_rows(folder, replace(bench, rewrite=rewrite), advance)
+    routes = route_all(spec, items, folder.store(read_only=True), spec.task.as_of)
     _store_routes(folder, routes)
-    plan = make_plan(spec, [row.sample_id for row in built.samples], built.prepared, routes)
+    plan = make_plan(spec, [row.sample_id for row in samples], items, routes)
     expected = estimate(spec, plan)
     reporter.say(expected.line())
     expected.require_space(folder.path)
@@ -237,21 +237,20 @@ def _require_same_facts(stored: Mapping[str, Any], found: Mapping[str, Any]) -> 
             raise DeadEndError(f"this run began with {key} {known}; now it is {value}: start a new run")
 
 
-def _store_rows(folder: RunFolder, built: Built, data: TaskData) -> None:
-    if not folder.builds.is_file():
-        write_atomic(folder.samples, rows_bytes(built.samples))
-        write_atomic(folder.refused, rows_bytes(data.refused))
-        write_atomic(folder.builds, rows_bytes(built.builds))
-        return
-    stored = read_rows(folder.builds, BuildRow)
-    if read_rows(folder.samples, SampleRow) != list(built.samples):
-        raise DeadEndError(f"{folder.samples}: the data gives other samples than the run began with")
-    for known, again in zip(without_times(stored), without_times(built.builds), strict=True):
-        if known != again:
-            raise DeadEndError(
-                f"{folder.builds}: arm {again.arm_id} builds another prompt for sample {again.sample_id} "
-                f"than the run began with (ids {known.ids_digest}, now {again.ids_digest}): start a new run"
-            )
+def _build_rows(
+    folder: RunFolder, bench: Bench, advance: Callable[[int], object]
+) -> tuple[list[PlannedPrompt], tuple[SampleRow, ...]]:
+    """Build everything; what is in the folder afterwards does not stay in memory."""
+    building, lean = Building(bench), Lean()
+    items: list[PlannedPrompt] = []
+    with BuildRows(folder) as rows:
+        for item, row in building.each():
+            rows.add(row)
+            items.append(lean(item))
+            advance(1)
+        samples = building.samples()
+        rows.finish(samples, bench.data.refused)
+    return items, samples
 
 
 def _store_routes(folder: RunFolder, routes: Sequence[RouteRow]) -> None:

@@ -219,7 +219,7 @@ def skip_reason(spec: RunSpec, arm: ArmSpec, n_prompt: int, route: RouteRow | No
 
 def ids_bytes(ids: Sequence[int]) -> bytes:
     """The stored form of token ids: a canonical JSON array."""
-    return canonical_bytes(list(ids))
+    return f"[{','.join(map(str, ids))}]".encode()
 
 
 def sampling_of(spec: RunSpec, phase: str, contract: str) -> SamplingSpec:

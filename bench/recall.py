@@ -2,8 +2,9 @@
 
 Rules that this module owns:
 
-* Passages are exactly those that a builder hands to a retriever: the chunks of permitted, valid documents.
-* A gold span is found if every passage that holds a part of it is among the first k. A span that lies in no
+* Passages are exactly those that a builder hands to a retriever: the chunks of permitted, valid documents;
+  of a corpus, the chunks of permitted documents, indexed once.
+* A gold span is found if each of its sentences is in a passage among the first k. A span that lies in no
   passage (its document is denied or expired) is never found and stays in the denominator.
 * A sample's recall is the share of its gold spans that are found; the mean is over samples with gold spans,
   and so is the bootstrap (``bench.metrics.bootstrap``).
@@ -12,19 +13,20 @@ Rules that this module owns:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
 from bench.build.candidates import cut_sources, gather, passages
-from bench.build.chunking import ChunkCache
+from bench.build.chunking import ChunkCache, ChunkedText
+from bench.build.corpus import Corpus, Rules
 from bench.metrics.bootstrap import bootstrap_means
-from bench.retrieval.base import Passage, Query
-from bench.retrieval.registry import retriever
-from bench.specs import UPPER_BOUNDS
+from bench.retrieval.base import Passage, Query, Ranker
+from bench.retrieval.registry import EVERYTHING, ranker, retriever
+from bench.specs import UPPER_BOUNDS, Chunking, FreshnessSpec
 from bench.tokenizers import ByteTokenizer
-from tasks.base import Sample
+from tasks.base import Sample, SourceDoc, TextRange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,43 +54,75 @@ class RecallRow:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+Needed = tuple[frozenset[int], ...] | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A sample's passages, and for each gold span the indexes that hold it (``None``: some are missing)."""
+    """A sample, what is searched for it, and what must be found.
+
+    Attributes:
+        texts: Its passages.
+        shared: Whether they are the corpus's, the same object for every sample.
+        needed: For each gold span the passages that hold each sentence of it; ``None``: a part of it lies
+            in no passage.
+    """
 
     sample: Sample
-    texts: tuple[Passage, ...]
-    needed: tuple[frozenset[int] | None, ...]
+    texts: Sequence[Passage]
+    shared: bool
+    needed: tuple[Needed, ...]
 
 
-def prepare(samples: Sequence[Sample], chunk: str, max_level: str) -> list[Asked]:
+def prepare(
+    samples: Sequence[Sample], docs: Sequence[SourceDoc], chunking: Chunking, max_level: str
+) -> list[Asked]:
     """The samples with gold spans, cut into passages.
+
+    Args:
+        samples: Of the task.
+        docs: Its corpus; empty where samples have sources of their own.
+        chunking: What a passage is.
+        max_level: Documents above it are not searched.
 
     Raises:
         BuildError: Unknown chunking, or a sample whose required evidence may not be shown.
     """
     cache, tokenizer, found = ChunkCache(), ByteTokenizer(), []
+    corpus = Corpus(docs)
     for sample in samples:
         if not sample.gold.spans:
             continue
-        sources = cut_sources(sample.input, chunk, tokenizer, cache)
-        chunks = passages(gather(sample.input, sources, max_level).live, sources)
-        index = {
-            (sources[order].cut.source, number): i for i, (order, number) in enumerate(chunks)
-        }  # by bytes: documents of the same bytes are one source
+        if docs:
+            rules = Rules(
+                project=sample.input.project,
+                max_level=max_level,
+                as_of=sample.input.as_of,
+                freshness=FreshnessSpec(),
+            )
+            view = corpus.view(EVERYTHING, chunking, tokenizer, rules)
+            sources, places, texts = corpus.sources(chunking, tokenizer), view.places, view.passages
+        else:
+            sources = cut_sources(sample.input, chunking, tokenizer, cache)
+            chunks = passages(gather(sample.input, sources, max_level).live, sources)
+            places, texts = list(chunks), list(chunks.values())
+        by_order = {source.order: source for source in sources}
+        # by bytes: documents of the same bytes are one source
+        index = {(by_order[order].cut.source, number): i for i, (order, number) in enumerate(places)}
         cuts = {source.doc.doc_id: source.cut for source in sources}
-        needed = []
-        for span in sample.gold.spans:
-            cut = cuts[span.doc_id]
-            parts = [
-                index.get((cut.source, number))
-                for number, (start, end) in enumerate(cut.chunks)
-                if start < span.end and span.start < end
-            ]
-            whole = frozenset(i for i in parts if i is not None)
-            needed.append(whole if parts and None not in parts else None)
-        found.append(Asked(sample=sample, texts=tuple(chunks.values()), needed=tuple(needed)))
+        needed = tuple(_needed(cuts[span.doc_id], span, index) for span in sample.gold.spans)
+        found.append(Asked(sample=sample, texts=texts, shared=bool(docs), needed=needed))
     return found
+
+
+def _needed(cut: ChunkedText, span: TextRange, index: Mapping[tuple[str, int], int]) -> Needed:
+    """The passages that hold each sentence of a span."""
+    held = [
+        frozenset(i for number in item.chunks if (i := index.get((cut.source, number))) is not None)
+        for item in cut.items
+        if item.start < span.end and span.start < item.end
+    ]
+    return tuple(held) if held and all(held) else None
 
 
 def measure(
@@ -106,14 +140,17 @@ def measure(
         RegistryError: A retriever's name is unknown, or its model cannot be had.
     """
     cells = [(name, k) for name in names for k in ks]
+    askers = {name: _Asker(name) for name in names}
     vectors: list[list[float]] = []
     for name, k in cells:
-        find, bound = retriever(name), name in UPPER_BOUNDS
-        values = []
+        values, bound = [], name in UPPER_BOUNDS
         for one in asked:
             query = Query(question=one.sample.input.question, k=k, gold=one.sample.gold if bound else None)
-            first = set(find(query, one.texts))
-            hits = sum(needed is not None and needed <= first for needed in one.needed)
+            first = askers[name](query, one)
+            hits = sum(
+                needed is not None and not any(first.isdisjoint(held) for held in needed)
+                for needed in one.needed
+            )
             values.append(hits / len(one.needed))
             advance(1)
         vectors.append(values)
@@ -130,6 +167,22 @@ def measure(
         )
         for (name, k), values, interval in zip(cells, vectors, intervals, strict=True)
     ]
+
+
+class _Asker:
+    """A retriever that indexes what several samples share, once."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._find = name, retriever(name)
+        self._rankers: dict[int, Ranker] = {}
+
+    def __call__(self, query: Query, one: Asked) -> set[int]:
+        if not one.shared:
+            return set(self._find(query, one.texts))
+        key = id(one.texts)  # alive as long as the samples
+        if key not in self._rankers:
+            self._rankers[key] = ranker(self._name, one.texts)
+        return set(self._rankers[key](query))
 
 
 def _bp(share: float) -> int:

@@ -23,12 +23,14 @@ class TaskRecall:
         samples: Evaluated samples.
         asked: Those with gold spans.
         passages: Passages of all asked samples together.
+        corpus: Documents that the samples share; 0 where they bring their own.
         refused: Rows that did not become samples.
     """
 
     task: str
     content_digest: str
     chunk: str
+    corpus: int
     samples: int
     asked: int
     passages: int

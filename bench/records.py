@@ -77,7 +77,8 @@ class RouteRow:
 class SampleRow:
     """A line of ``samples.jsonl``: what scoring needs of a sample, so that it never reloads data.
 
-    Gold spans are in source coordinates: (ContentId of the source, start, end).
+    Gold spans are in source coordinates: (ContentId of the source, start, end). Where the task brings a
+    corpus, a sample has no sources of its own; its documents are those of a build's candidates.
     """
 
     sample_id: str
@@ -108,7 +109,7 @@ class BuildRow:
     stages: tuple[StageItems, ...]
     silent_omissions: int
     silent_tokens: int
-    omissions: tuple[tuple[str, int, int], ...]  # (reason, items, tokens), sorted by reason
+    omissions: tuple[tuple[str, int, int | None], ...]  # (reason, items, tokens), sorted by reason
     laws: tuple[tuple[str, bool], ...]
     flags: tuple[str, ...]
     compressor_us: int

@@ -19,13 +19,14 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, BinaryIO, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from bench.records import RequestRow
 from capsules.canonical import canonical_bytes
 
 T = TypeVar("T")
 
+_BLOCK = 1 << 16
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -67,27 +68,55 @@ def read_rows(path: Path, cls: type[T]) -> list[T]:
     Raises:
         RowError: A torn tail, or a line that is not a row of that type.
     """
+    return list(iter_rows(path, cls))
+
+
+def iter_rows(path: Path, cls: type[T]) -> Iterator[T]:
+    """The rows of a file, one at a time.
+
+    Raises:
+        RowError: As :func:`read_rows`, when the line is reached; a torn tail at once.
+    """
     hints = get_type_hints(cls)
-    rows = []
     for number, value in _lines(path):
         try:
-            rows.append(_record(cls, hints, value))
+            yield _record(cls, hints, value)
         except ValueError as error:
             raise RowError(f"{path}:{number}: {error}") from error
-    return rows
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
-        data = path.read_bytes()
+        file = path.open("rb")
     except FileNotFoundError:
         return
-    if data and not data.endswith(b"\n"):
-        torn = len(data) - data.rfind(b"\n") - 1
-        raise RowError(f"{path}: torn tail of {torn} bytes; resume sets it aside")
-    for number, line in enumerate(data.split(b"\n")[:-1], 1):
+    with file:
+        torn = _torn(file)
+        if torn:
+            raise RowError(f"{path}: torn tail of {torn} bytes; resume sets it aside")
+        yield from _values(path, file)
+
+
+def _torn(file: BinaryIO) -> int:
+    """Bytes behind the last newline; the file is then at its beginning again."""
+    end = file.seek(0, os.SEEK_END)
+    at, torn = end, 0
+    while at > 0:
+        begin = max(0, at - _BLOCK)
+        file.seek(begin)
+        newline = file.read(at - begin).rfind(b"\n")
+        if newline >= 0:
+            torn = end - (begin + newline + 1)
+            break
+        torn, at = end, begin
+    file.seek(0)
+    return torn
+
+
+def _values(path: Path, file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(file, 1):
         try:
-            value = _parse(line)
+            value = _parse(line.removesuffix(b"\n"))
         except (ValueError, RecursionError) as error:
             raise RowError(f"{path}:{number}: {error}") from error
         if not isinstance(value, dict):

@@ -13,6 +13,18 @@ from tasks.base import TaskSpec
 CACHE_STATES = ("off", "cold", "primed", "served")
 LAYOUTS = ("capsule", "naive", "naive_volatile")
 UPPER_BOUNDS = ("gold", "oracle")  # retrievers and selectors that are given gold
+CHUNKS = ("document", "paragraph", "sentence", "window")
+WINDOW_UNITS = ("sentences", "tokens")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunking:
+    """How a text becomes the chunks that are ranked; size, stride and unit are of ``window``."""
+
+    kind: str = "paragraph"  # one of CHUNKS
+    size: int = 3
+    stride: int = 2
+    unit: str = "sentences"  # one of WINDOW_UNITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +34,16 @@ class RetrievalSpec:
     name: str = "bm25"  # registry name or module:attribute
     chunk: str = "paragraph"
     k: int = 8  # chunks kept by the retriever; the rest is retrieval.low_rank
+    pool: int = 100  # chunks of a corpus that are candidates; the rest is retrieval.outside_pool
+    window_size: int = 3
+    window_stride: int = 2
+    window_unit: str = "sentences"
+
+    @property
+    def chunking(self) -> Chunking:
+        """The settings that say what a chunk is."""
+        size, stride, unit = self.window_size, self.window_stride, self.window_unit
+        return Chunking(kind=self.chunk, size=size, stride=stride, unit=unit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

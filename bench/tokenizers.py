@@ -135,7 +135,9 @@ class ByteTokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of the bytes; BOS is shown as ``<bos>``."""
-        return b"".join(b"<bos>" if i == 256 else bytes([i]) for i in ids).decode(errors="replace")
+        if 256 in ids:
+            return b"".join(b"<bos>" if i == 256 else bytes([i]) for i in ids).decode(errors="replace")
+        return bytes(ids).decode(errors="replace")
 
 
 def _bos_id(folder: Path, token_to_id: Callable[[str], int | None]) -> int | None:

@@ -49,12 +49,15 @@ def canonical_bytes(value: object) -> bytes:
 
 
 def require_canonical(data: bytes, value: object) -> None:
-    """Raise unless ``data`` is the canonical form of ``value``, which was read from it.
+    """Raise unless ``data`` is the canonical form of ``value``, which ``parse_strict`` read from it.
 
     Raises:
         ParseError: ``json.noncanonical``, with the offset of the first byte that differs.
     """
-    expected = canonical_bytes(value)
+    if data.isascii() and b"\\u" not in data:  # so all keys are ASCII, and the reader has judged the rest
+        expected = _SORTING.encode(value).encode()
+    else:
+        expected = canonical_bytes(value)
     if data == expected:
         return
     same = min(len(data), len(expected))

@@ -184,8 +184,10 @@ class Record:
         """
         sink: list[Problem] = []
         shape = shape_of(type(self))
-        for name, node in shape.nodes.items():
-            node.read(getattr(self, name), f"/{name}", sink, True)
+        for name, node, judge, _ in shape.members:
+            value = getattr(self, name)
+            if judge is None or judge(value) is not None:  # as in ``read``
+                node.read(value, f"/{name}", sink, True)
         if not sink:
             for check in shape.laws:
                 sink.extend(check.check(self))

@@ -65,7 +65,7 @@ class SampleInput:
     task: str
     project: str
     question: str
-    sources: tuple[SourceDoc, ...]
+    sources: tuple[SourceDoc, ...]  # empty where the task brings a corpus
     as_of: str  # "today" for the sample: from data or config, never from a clock
     contradictions: tuple[LabelledContradiction, ...] = ()
     required: tuple[TextRange, ...] = ()  # required by the user's data, if any
@@ -127,10 +127,12 @@ class TaskData:
         reserved: Number of good rows that are not evaluated because examples use their text; those of
             the examples are among them.
         read: Number of rows read; ``None``: the task does not say. Where it says, read = samples +
-            reserved + refused + unused.
+            reserved + refused + unused. Rows that became documents of a corpus are not among them.
         unused: Number of good rows that are not evaluated because of the limit.
         exact: Number of gold places that are where the data say, over all good rows; the repaired ones
             come on top.
+        corpus: Documents that all samples share and a retriever searches; then no evaluated sample has
+            sources of its own, and ranges name documents of the corpus. Empty: every sample brings its own.
     """
 
     samples: tuple[Sample, ...]
@@ -147,6 +149,7 @@ class TaskData:
     read: int | None = None
     unused: int = 0
     exact: int = 0
+    corpus: tuple[SourceDoc, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

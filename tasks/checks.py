@@ -2,12 +2,13 @@
 
 Checked once after loading, so that builders and scorers can rely on it: ids are unique, ranges
 lie inside their documents, labels and times are of the known form, documents are text that can
-enter a capsule, and no few-shot example is evaluated.
+enter a capsule, and no few-shot example is evaluated. Where a task brings a corpus, an evaluated
+sample has no sources of its own, and its ranges lie in documents of the corpus.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from capsules.content_id import is_content_id
 from capsules.timestamp import is_time
@@ -56,21 +57,30 @@ def _problems(spec: TaskSpec, data: TaskData) -> Iterator[str]:
         yield f"{data.read} rows read, but {used} evaluated, reserved, refused or beyond the limit"
     seen: set[str] = set()
     sound: set[SourceDoc] = set()  # most samples share their documents: each is read once
-    for sample in (*data.examples, *data.samples):
+    corpus = {doc.doc_id: doc for doc in data.corpus}
+    if len(corpus) < len(data.corpus):
+        yield "the doc_ids of the corpus are not unique"
+    for doc in data.corpus:
+        yield from _doc_problems(doc)
+    examples = len(data.examples)
+    for number, sample in enumerate((*data.examples, *data.samples)):
         name = sample.input.sample_id
         if name in seen:
             yield f"the sample id {name!r} twice (examples may not be evaluated)"
         seen.add(name)
         if sample.input.project != spec.project:
             yield f"sample {name!r}: expected the project {spec.project!r}, found {sample.input.project!r}"
-        for problem in _sample_problems(sample, sound):
+        for problem in _sample_problems(sample, sound, corpus if number >= examples else {}):
             yield f"sample {name!r}: {problem}"
 
 
-def _sample_problems(sample: Sample, sound: set[SourceDoc]) -> Iterator[str]:
-    docs = {doc.doc_id: doc for doc in sample.input.sources}
+def _sample_problems(sample: Sample, sound: set[SourceDoc], corpus: Mapping[str, SourceDoc]) -> Iterator[str]:
+    docs: Mapping[str, SourceDoc] = {doc.doc_id: doc for doc in sample.input.sources}
     if len(docs) < len(sample.input.sources):
         yield "doc_ids are not unique"
+    if corpus and docs:
+        yield f"expected no sources of its own, for the task has a corpus; found {len(docs)}"
+    docs = docs or corpus
     if not docs:
         yield "no source at all"
     if not is_time(sample.input.as_of):
@@ -86,14 +96,14 @@ def _sample_problems(sample: Sample, sound: set[SourceDoc]) -> Iterator[str]:
     yield from _gold_problems(sample.gold, docs)
 
 
-def _gold_problems(gold: Gold, docs: dict[str, SourceDoc]) -> Iterator[str]:
+def _gold_problems(gold: Gold, docs: Mapping[str, SourceDoc]) -> Iterator[str]:
     yield from _range_problems(gold.spans, docs, "gold span")
     for doc_id in (*gold.distractors, *gold.expired, *gold.denied):
         if doc_id not in docs:
             yield f"gold names the document {doc_id!r}, which the sample does not have"
 
 
-def _range_problems(ranges: tuple[TextRange, ...], docs: dict[str, SourceDoc], what: str) -> Iterator[str]:
+def _range_problems(ranges: tuple[TextRange, ...], docs: Mapping[str, SourceDoc], what: str) -> Iterator[str]:
     for one in ranges:
         doc = docs.get(one.doc_id)
         if doc is None:

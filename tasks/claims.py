@@ -2,8 +2,9 @@
 
 ``citation_integrity``: citing sentences of papers and the abstract that each cites, with the sentences
 that human judges found to support or refute it (https://github.com/ScienceNLP-Lab/Citation-Integrity,
-MIT; text from PubMed Central). The abstract stands among its nearest neighbours; the answer is the
-label, the gold spans are the judged sentences; a claim without label is a sample without gold.
+MIT; text from PubMed Central). The abstract stands among its nearest neighbours, or (``as_corpus``)
+among all abstracts of the file ``corpus``; the answer is the label, the gold spans are the judged
+sentences; a claim without label is a sample without gold.
 
 ``fever_symmetric``: claims with two evidence sentences, one for and one against
 (https://github.com/TalSchuster/FeverSymmetric, CC BY-SA 3.0). Rows of one claim become one sample:
@@ -19,6 +20,7 @@ from dataclasses import replace
 from tasks.base import (
     Gold,
     LabelledContradiction,
+    RefusedRow,
     Sample,
     SampleInput,
     TaskData,
@@ -30,8 +32,8 @@ from tasks.fields import RowRefused, checked_text, field, of_kind, text_field, w
 from tasks.finish import only_options, option
 from tasks.judging import judge_all
 from tasks.listed import Made, load_listed
-from tasks.neighbours import Naming
-from tasks.passages import joined, sentence_range, source
+from tasks.neighbours import AMONG, Naming
+from tasks.passages import CorpusRow, joined, sentence_range, source
 from tasks.rows import Home, RawRow
 from tasks.sources import FROM, open_home
 from tasks.squad import Judged, SquadRow
@@ -40,6 +42,7 @@ from tasks.strict_json import Fault
 
 CLAIMS, CORPUS = Home(file="citation-integrity/claims_dev.jsonl"), "citation-integrity/corpus.jsonl"
 FEVER = Home(file="fever-symmetric/fever_symmetric_full.jsonl")
+CITATIONS = "citation-integrity"
 LABELS = ("SUPPORTS", "REFUTES")
 
 
@@ -49,7 +52,7 @@ def citation_integrity(spec: TaskSpec) -> TaskData:
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, *FROM, "corpus", "example_chars", "neighbours")
+    only_options(spec, *FROM, *AMONG, "corpus")
     abstracts, corpus = _abstracts(spec)
     claims = open_home(spec, CLAIMS)
     found = replace(claims, revision=lambda: f"{claims.revision()}, {corpus}")
@@ -59,7 +62,42 @@ def citation_integrity(spec: TaskSpec) -> TaskData:
     rows = tuple(row for _, _, row in verdicts.kept)
     exact = sum(len(row.ranges) for row in rows)
     judged = Judged(rows=rows, refused=verdicts.all_refused(), read=verdicts.read, exact=exact, repaired={})
-    return neighbour_data(spec, found, judged, Naming(dataset="citation-integrity", license="MIT"))
+    more: list[CorpusRow] = []
+    if option(spec, "as_corpus", False):
+        more, refused = corpus_rows(abstracts, spec)
+        judged = replace(judged, refused=(*judged.refused, *refused), read=judged.read + len(refused))
+    return neighbour_data(spec, found, judged, Naming(dataset=CITATIONS, license="MIT"), more)
+
+
+def corpus_rows(
+    abstracts: dict[int, list[object]], spec: TaskSpec
+) -> tuple[list[CorpusRow], list[RefusedRow]]:
+    """The abstracts of the corpus file as documents, in file order, and those that cannot be one."""
+    rows: list[CorpusRow] = []
+    refused: list[RefusedRow] = []
+    for number, sentences in abstracts.items():
+        try:
+            text, _ = abstract_text(sentences)
+        except RowRefused as error:
+            refused.append(error.as_row(f"corpus document {number}"))
+            continue
+        doc = source(
+            spec, f"{CITATIONS}-doc-{number}", text, dataset=CITATIONS, row=str(number), license="MIT"
+        )
+        rows.append(CorpusRow(doc=doc, value={"doc_id": number, "abstract": sentences}))
+    return rows, refused
+
+
+def abstract_text(abstract: list[object]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The text of an abstract and where each of its sentences stands.
+
+    Raises:
+        RowRefused: It is no list of sentences, or no text that can be a source.
+    """
+    sentences = [of_kind(one, str, "/abstract") for one in abstract]
+    # The sentences carry no spaces of their own.
+    text, places = joined([sentence + " " for sentence in sentences[:-1]] + sentences[-1:])
+    return checked_text(text, "/abstract"), places
 
 
 def _abstracts(spec: TaskSpec) -> tuple[dict[int, list[object]], str]:
@@ -88,11 +126,7 @@ def claim_row(row: dict[str, object], abstracts: dict[int, list[object]]) -> Squ
         raise RowRefused(
             "gold.source.missing", "/cited_doc_ids", f"expected one known document, found {cited[:3]}"
         )
-    sentences = [of_kind(one, str, "/abstract") for one in abstracts[cited[0]]]
-    # The sentences carry no spaces of their own.
-    spaced = [sentence + " " for sentence in sentences[:-1]] + sentences[-1:]
-    text, places = joined(spaced)
-    checked_text(text, "/abstract")
+    text, places = abstract_text(abstracts[cited[0]])
     evidence: dict[str, object] = field(row, "evidence", dict)
     labels: list[str] = []
     ranges: list[tuple[int, int]] = []
@@ -114,7 +148,7 @@ def claim_row(row: dict[str, object], abstracts: dict[int, list[object]]) -> Squ
             "id": row_id,
             "claim": claim,
             "cited_doc_id": cited[0],
-            "abstract": sentences,
+            "abstract": abstracts[cited[0]],
             "evidence": evidence,
         },
     )

@@ -16,7 +16,7 @@ from tasks.base import TaskData, TaskError, TaskSpec
 from tasks.fields import RowRefused, field, of_kind, text_field, whole_row
 from tasks.finish import only_options, option
 from tasks.judging import judge_all
-from tasks.neighbours import Naming
+from tasks.neighbours import AMONG, Naming
 from tasks.passages import first_range
 from tasks.rows import Home, HubSet, RawRow, Rows
 from tasks.sources import FROM, open_home
@@ -33,7 +33,7 @@ def clapnq(spec: TaskSpec) -> TaskData:
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, *FROM, "example_chars", "neighbours", "part")
+    only_options(spec, *FROM, *AMONG, "part")
     part = option(spec, "part", "both")
     if part not in (*PARTS, "both"):
         raise TaskError(f"task.options.part of {spec.name}: expected answerable, unanswerable or both")

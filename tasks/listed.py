@@ -7,20 +7,22 @@ The rules:
   gold documents and one distractor, show nothing expired or denied and are not longer than
   ``example_chars``. No evaluated row asks the question of an example (data sets with several
   annotators repeat questions); such rows are *reserved*, at most half of all.
-- The digest covers the evaluated and the example rows, in file order, by their used columns.
+- The digest covers the evaluated and the example rows, in file order, by their used columns, then the
+  rows of the corpus, if the rows share one; an example shows its gold documents of the corpus.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tasks.base import Gold, Sample, TaskData, TaskSpec
+from tasks.base import Gold, RefusedRow, Sample, TaskData, TaskSpec
 from tasks.fields import whole_row
 from tasks.finish import finish, rows_digest
 from tasks.judging import judge_all
+from tasks.passages import CorpusRow
 from tasks.rows import Rows
 
 
@@ -43,7 +45,9 @@ class Made:
 Form = Callable[[dict[str, object], TaskSpec, str], Made]  # row, spec, where the row stands
 
 
-def example_numbers(made: tuple[Made, ...], wanted: int, most_chars: int) -> tuple[int, ...]:
+def example_numbers(
+    made: tuple[Made, ...], wanted: int, most_chars: int, corpus: Sequence[CorpusRow] = ()
+) -> tuple[int, ...]:
     """Choose the rows of the examples: the last ones that have gold and are short enough."""
     chosen: list[int] = []
     asked: set[str] = set()
@@ -56,7 +60,7 @@ def example_numbers(made: tuple[Made, ...], wanted: int, most_chars: int) -> tup
         if (
             question in asked
             or rows_of[question] > left
-            or not may_be_example(made[number].sample, most_chars)
+            or not may_be_example(made[number].sample, most_chars, corpus)
         ):
             continue
         chosen.append(number)
@@ -65,10 +69,10 @@ def example_numbers(made: tuple[Made, ...], wanted: int, most_chars: int) -> tup
     return tuple(chosen)
 
 
-def may_be_example(sample: Sample, most_chars: int) -> bool:
+def may_be_example(sample: Sample, most_chars: int, corpus: Sequence[CorpusRow] = ()) -> bool:
     """Whether a sample can be answered by a quote of its gold, hides nothing and is short enough."""
     gold = sample.gold
-    shown = cut_down(sample).input.sources
+    shown = cut_down(sample, corpus).input.sources
     texts = {doc.doc_id: doc.text for doc in shown}
     evidence = [texts[span.doc_id][span.start : span.end] for span in gold.spans]
     hidden = {*gold.expired, *gold.denied}
@@ -84,11 +88,11 @@ def holds_word(quote: str, answer: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", quote) is not None
 
 
-def cut_down(sample: Sample) -> Sample:
+def cut_down(sample: Sample, corpus: Sequence[CorpusRow] = ()) -> Sample:
     """Leave the gold documents and the first distractor, in their order."""
     given, gold = sample.input, sample.gold
     wanted = {span.doc_id for span in gold.spans} | set(gold.distractors[:1])
-    shown = tuple(doc for doc in given.sources if doc.doc_id in wanted)
+    shown = tuple(doc for doc in given.sources or (row.doc for row in corpus) if doc.doc_id in wanted)
     return Sample(
         input=replace(
             given,
@@ -103,9 +107,27 @@ def cut_down(sample: Sample) -> Sample:
 
 
 def load_listed(
-    spec: TaskSpec, found: Rows, form: Form, *, dataset: str, license: str, example_chars: int
+    spec: TaskSpec,
+    found: Rows,
+    form: Form,
+    *,
+    dataset: str,
+    license: str,
+    example_chars: int,
+    corpus: Sequence[CorpusRow] = (),
+    refused: Sequence[RefusedRow] = (),
 ) -> TaskData:
     """Make the samples of one set of rows.
+
+    Args:
+        spec: The task.
+        found: Its rows.
+        form: What makes a sample of a row.
+        dataset: Name of the data set.
+        license: Its licence.
+        example_chars: The longest that an example's documents may be, in code points.
+        corpus: What the rows share; then none of them has sources of its own.
+        refused: Rows of the corpus that could not become documents.
 
     Raises:
         TaskError: See :mod:`tasks.finish`.
@@ -116,25 +138,27 @@ def load_listed(
         lambda one: one.sample.input.sample_id,
     )
     made = tuple(one for _, _, one in verdicts.kept)
-    examples = example_numbers(made, spec.examples, example_chars)
+    examples = example_numbers(made, spec.examples, example_chars, corpus)
     asked = {made[number].sample.input.question for number in examples}
     open_rows = [number for number, one in enumerate(made) if one.sample.input.question not in asked]
     evaluated = open_rows[: spec.limit]
     used = [made[number].value for number in sorted({*examples, *evaluated})]
+    used += [dict(row.value) for row in corpus]
     data = TaskData(
         samples=tuple(made[number].sample for number in evaluated),
-        examples=tuple(cut_down(made[number].sample) for number in examples),
+        examples=tuple(cut_down(made[number].sample, corpus) for number in examples),
         dataset=dataset,
         revision=found.revision(),
         license=license,
         content_digest=rows_digest(used),
         rows=len(used),
         origin=found.origin,
-        refused=verdicts.all_refused(),
+        refused=(*refused, *verdicts.all_refused()),
         repaired=dict(sorted(Counter(repair for one in made for repair in one.repairs).items())),
         reserved=len(made) - len(open_rows),
-        read=verdicts.read,
+        read=verdicts.read + len(refused),
         unused=len(open_rows) - len(evaluated),
         exact=sum(one.exact for one in made),
+        corpus=tuple(row.doc for row in corpus),
     )
     return finish(spec, data)

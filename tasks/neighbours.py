@@ -11,6 +11,8 @@ The rules:
   gold of that context. At least half of the contexts stay for evaluation.
 - The contexts of the examples are kept out of the evaluated samples, as gold and as neighbours;
   rows of such contexts are *reserved*.
+- With ``as_corpus`` no sample has sources of its own: all contexts that no example uses are the corpus,
+  in file order, whatever the limit.
 - *Rows used*: the evaluated rows, the rows of the examples, and for every other context that is
   shown the first row that has it; in file order. Digests cover exactly these.
 """
@@ -23,6 +25,8 @@ from dataclasses import dataclass
 from capsules.source import Origin
 from tasks.base import Gold, Sample, SampleInput, SourceDoc, TaskSpec, TextRange
 from tasks.squad import SquadRow
+
+AMONG = ("as_corpus", "example_chars", "neighbours")  # the options of these rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +52,7 @@ class Settings:
     examples: int
     neighbours: int
     example_chars: int
+    as_corpus: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +63,7 @@ class Chosen:
         rows: The rows used, in file order.
         reserved: Number of accepted rows kept out because examples use their contexts.
         unused: Number of accepted rows left out because of the limit.
+        corpus: What all samples share, if the settings say so.
     """
 
     samples: tuple[Sample, ...]
@@ -65,6 +71,7 @@ class Chosen:
     rows: tuple[SquadRow, ...]
     reserved: int
     unused: int
+    corpus: tuple[SourceDoc, ...] = ()
 
 
 class Contexts:
@@ -142,10 +149,12 @@ def choose(rows: tuple[SquadRow, ...], spec: TaskSpec, naming: Naming, settings:
     make = _Maker(rows, contexts, spec, naming)
     eligible = [index for index, number in enumerate(contexts.of_row) if number not in closed]
     evaluated = eligible[: settings.limit]
-    shown: set[int] = set()
+    shared = [n for n in range(len(lengths)) if n not in closed] if settings.as_corpus else []
+    shown = set(shared)
     samples: list[Sample] = []
     for index in evaluated:
-        numbers = nearest_contexts(contexts.of_row[index], len(lengths), closed, settings.neighbours)
+        own, wanted = contexts.of_row[index], settings.neighbours
+        numbers = () if shared else nearest_contexts(own, len(lengths), closed, wanted)
         shown.update(numbers)
         samples.append(make.sample(index, numbers))
     examples: list[Sample] = []
@@ -163,6 +172,7 @@ def choose(rows: tuple[SquadRow, ...], spec: TaskSpec, naming: Naming, settings:
         rows=tuple(rows[index] for index in sorted(used)),
         reserved=len(rows) - len(eligible),
         unused=len(eligible) - len(evaluated),
+        corpus=tuple(make.source(number) for number in shared),
     )
 
 
@@ -184,7 +194,7 @@ class _Maker:
                 task=self._spec.name,
                 project=self._spec.project,
                 question=row.question,
-                sources=tuple(self._source(number) for number in numbers),
+                sources=tuple(self.source(number) for number in numbers),
                 as_of=self._spec.as_of,
             ),
             gold=Gold(
@@ -196,7 +206,7 @@ class _Maker:
             ),
         )
 
-    def _source(self, number: int) -> SourceDoc:
+    def source(self, number: int) -> SourceDoc:
         if number in self._sources:
             return self._sources[number]
         first = self._rows[self._contexts.first_row[number]]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from tasks.base import TaskData, TaskSpec
 from tasks.fields import RowRefused, field, of_kind, ordinal, text_field, whole_row
 from tasks.finish import only_options
-from tasks.neighbours import Naming
+from tasks.neighbours import AMONG, Naming
 from tasks.rows import Home, RawRow
 from tasks.sources import FROM, open_home
 from tasks.squad import SquadForm
@@ -30,7 +30,7 @@ def nq_oracle(spec: TaskSpec) -> TaskData:
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, *FROM, "example_chars", "neighbours")
+    only_options(spec, *FROM, *AMONG)
     found = open_home(spec, HOME)
     rows = replace(found, rows=(as_squad(raw) for raw in found.rows))
     return squad_data(spec, rows, SquadForm(titled=True), Naming(dataset=DATASET, license=LICENSE))

@@ -7,11 +7,20 @@ ends, for evidence begins and ends with what can be read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from capsules.source import Origin
 from tasks.base import SourceDoc, TaskSpec, TextRange
 from tasks.fields import RowRefused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusRow:
+    """A document of a corpus, and the row that digests cover."""
+
+    doc: SourceDoc
+    value: Mapping[str, object]
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:

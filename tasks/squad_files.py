@@ -6,25 +6,27 @@ By name: ``jsquad`` (Japanese), ``cmrc2018`` (Chinese; five offsets of its trial
 
 Any other is ``squad``, from a file or from the hub (there SQuAD 1.1, unless another one is named).
 Options: those of :mod:`tasks.sources`; ``dataset`` and ``license`` name it; ``titled``, ``unanswerable``
-and ``window`` say what the form allows (:class:`tasks.squad.SquadForm`); ``neighbours`` and
-``example_chars`` as in :mod:`tasks.neighbours`.
+and ``window`` say what the form allows (:class:`tasks.squad.SquadForm`); ``neighbours``,
+``example_chars`` and ``as_corpus`` as in :mod:`tasks.neighbours`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from tasks.base import TaskData, TaskError, TaskSpec
 from tasks.finish import count_option, finish, only_options, option, rows_digest
-from tasks.neighbours import Naming, Settings, choose
+from tasks.neighbours import AMONG, Naming, Settings, choose
+from tasks.passages import CorpusRow
 from tasks.rows import Home, HubSet, Rows
 from tasks.sources import FROM, Reading, open_home
 from tasks.squad import Judged, SquadForm, judge, nested_rows
 
 SQUAD = Home(file="", hub=HubSet(repo="rajpurkar/squad", files="plain_text/validation-*.parquet"))
-OPTIONS = (*FROM, "dataset", "example_chars", "license", "neighbours", "titled", "unanswerable", "window")
+OPTIONS = (*FROM, *AMONG, "dataset", "license", "titled", "unanswerable", "window")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ def load_named(spec: TaskSpec, named: Named) -> TaskData:
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, *FROM, "example_chars", "neighbours", "window")
+    only_options(spec, *FROM, *AMONG, "window")
     form = SquadForm(titled=True, window=count_option(spec, "window", 8))
     found = open_home(spec, named.home, reading(form))
     return squad_data(spec, found, form, Naming(dataset=named.dataset, license=named.license))
@@ -82,8 +84,17 @@ def squad_data(spec: TaskSpec, found: Rows, form: SquadForm, naming: Naming) -> 
     return neighbour_data(spec, found, judge(found.rows, form), naming)
 
 
-def neighbour_data(spec: TaskSpec, found: Rows, judged: Judged, naming: Naming) -> TaskData:
-    """Make the samples of judged rows, each context among its neighbours.
+def neighbour_data(
+    spec: TaskSpec, found: Rows, judged: Judged, naming: Naming, more: Sequence[CorpusRow] = ()
+) -> TaskData:
+    """Make the samples of judged rows, each context among its neighbours or in a corpus of all.
+
+    Args:
+        spec: The task.
+        found: Its rows, as read.
+        judged: The same rows, judged.
+        naming: How the data set names what comes out of it.
+        more: Documents of the corpus that no row has, after those of the rows.
 
     Raises:
         TaskError: See :mod:`tasks.finish`.
@@ -93,16 +104,20 @@ def neighbour_data(spec: TaskSpec, found: Rows, judged: Judged, naming: Naming) 
         examples=spec.examples,
         neighbours=count_option(spec, "neighbours", 3),
         example_chars=count_option(spec, "example_chars", 1400),
+        as_corpus=option(spec, "as_corpus", False),
     )
     chosen = choose(judged.rows, spec, naming, settings)
+    known = {row.context for row in judged.rows}
+    rest = [one for one in more if one.doc.text not in known] if settings.as_corpus else []
+    rows = [*(row.value for row in chosen.rows), *(one.value for one in rest)]
     data = TaskData(
         samples=chosen.samples,
         examples=chosen.examples,
         dataset=naming.dataset,
         revision=found.revision(),
         license=naming.license,
-        content_digest=rows_digest([row.value for row in chosen.rows]),
-        rows=len(chosen.rows),
+        content_digest=rows_digest(rows),
+        rows=len(rows),
         origin=found.origin,
         refused=judged.refused,
         repaired=judged.repaired,
@@ -110,6 +125,7 @@ def neighbour_data(spec: TaskSpec, found: Rows, judged: Judged, naming: Naming) 
         read=judged.read,
         unused=chosen.unused,
         exact=judged.exact,
+        corpus=(*chosen.corpus, *(one.doc for one in rest)),
     )
     return finish(spec, data)
 

@@ -6,7 +6,7 @@ files: ``xquad/xquad.<lang>.json`` (as published on GitHub) or ``xquad.<lang>/va
 
 ``xquad`` takes all five languages, the limit dealt evenly over them (the earlier ones get the
 remainder), samples language by language. Sample ids begin with the language, for ids are the
-same in all languages.
+same in all languages. With ``as_corpus`` the samples share one corpus of all languages asked for.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import replace
 from functools import partial
 
 from tasks.base import TaskData, TaskSpec
-from tasks.finish import count_option, finish, only_options, rows_digest
+from tasks.finish import count_option, finish, only_options, option, rows_digest
 from tasks.hub import require_revision
-from tasks.neighbours import Chosen, Naming, Settings, choose
+from tasks.neighbours import AMONG, Chosen, Naming, Settings, choose
 from tasks.rows import Home, HubSet, Rows
 from tasks.sources import data_folder, open_files, open_hub
 from tasks.squad import Judged, SquadForm, judge
@@ -36,7 +36,7 @@ def load(spec: TaskSpec, languages: tuple[str, ...]) -> TaskData:
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, "neighbours", "example_chars")
+    only_options(spec, *AMONG)
     if spec.revision is not None:
         require_revision(spec.revision, REPO)
     read = [_read(spec, language) for language in languages]
@@ -64,6 +64,7 @@ def load(spec: TaskSpec, languages: tuple[str, ...]) -> TaskData:
         read=sum(found.read for found in judged),
         unused=sum(one.unused for one in chosen),
         exact=sum(found.exact for found in judged),
+        corpus=tuple(doc for one in chosen for doc in one.corpus),
     )
     return finish(spec, data)
 
@@ -74,6 +75,7 @@ def _choose(spec: TaskSpec, language: str, place: int, found: Judged, parts: int
         examples=share(spec.examples, place, parts),
         neighbours=count_option(spec, "neighbours", 3),
         example_chars=count_option(spec, "example_chars", 1400),
+        as_corpus=option(spec, "as_corpus", False),
     )
     naming = Naming(dataset=f"xquad.{language}", license=LICENSE, prefix=f"{language}-")
     return choose(found.rows, spec, naming, settings)

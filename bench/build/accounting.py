@@ -1,7 +1,8 @@
 """The books of a build: what was offered, what went where, what the prompt shows.
 
 Rules that this module owns: every candidate is kept or omitted with one closed reason; denied items
-are one sum without names; a constraint is an item too (it is always kept: it is protected).
+are one sum without names; a constraint is an item too (it is always kept: it is protected). What a
+corpus holds beside the candidates is one entry without tokens, and no law counts it.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from bench.build.base import Piece, ShownSource, StageItems
-from bench.build.candidates import Item
-from capsules.omission import Candidates, Omission
+from bench.build.candidates import Item, Outside
+from capsules.omission import OUTSIDE_POOL, Candidates, Omission
 from capsules.omission_laws import CandidateItem
 from capsules.prompt import Constraint
 from capsules.rendering import ShownNumber, constraint_text, is_rendered
@@ -48,7 +49,10 @@ def totals(candidates: Sequence[CandidateItem]) -> Candidates:
 
 
 def omissions(
-    named: Iterable[Item], denied: Sequence[Item], reasons: Mapping[str, str]
+    named: Iterable[Item],
+    denied: Sequence[Item],
+    reasons: Mapping[str, str],
+    outside: Outside | None = None,
 ) -> tuple[Omission, ...]:
     """The omissions of a prompt, in their order.
 
@@ -56,19 +60,9 @@ def omissions(
         named: Items that may be named.
         denied: Items that may not.
         reasons: Reason by span_id, for each named item that is not sent.
+        outside: What a corpus holds beside the candidates.
     """
-    gone = [
-        Omission(
-            item=item.item,
-            stage=_stage(reasons[item.item]),
-            reason=reasons[item.item],
-            tokens=item.tokens,
-            required=False,
-            count=1,
-        )
-        for item in named
-        if item.item in reasons
-    ]
+    gone = [_omission(item.item, reasons[item.item], item.tokens) for item in named if item.item in reasons]
     if denied:
         tokens = sum(item.tokens for item in denied)
         gone.append(
@@ -81,13 +75,24 @@ def omissions(
                 count=len(denied),
             )
         )
+    if outside is not None:
+        gone.append(
+            Omission(
+                item=outside.digest,
+                stage=_stage(OUTSIDE_POOL),
+                reason=OUTSIDE_POOL,
+                tokens=None,
+                required=False,
+                count=outside.count,
+            )
+        )
     return tuple(sorted(gone, key=lambda o: (o.stage, o.reason, o.item or "")))
 
 
 def stage(name: str, items: Iterable[Item]) -> StageItems:
     """The items left after a stage, by position in the sample; an item of two documents once."""
     once: dict[str, int] = {}
-    for item in sorted(items, key=lambda i: (i.place, i.start)):
+    for item in sorted(items, key=lambda i: (i.places[0], i.start)):
         once.setdefault(item.item, item.tokens)
     return StageItems(stage=name, items=tuple(once), tokens=sum(once.values()))
 
@@ -105,10 +110,16 @@ def shown_sources(shown: Iterable[ShownNumber], items: Iterable[Item]) -> tuple[
     )
 
 
+@lru_cache(maxsize=1 << 16)
 def _candidate(item: Item, named: bool) -> CandidateItem:
     return CandidateItem(
         item=item.item, tokens=item.tokens, source=item.source, start=item.start, end=item.end, named=named
     )
+
+
+@lru_cache(maxsize=1 << 16)
+def _omission(item: str, reason: str, tokens: int) -> Omission:
+    return Omission(item=item, stage=_stage(reason), reason=reason, tokens=tokens, required=False, count=1)
 
 
 def _stage(reason: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from bench.compression.base import Rewriter
 from bench.selection.place_report import PlaceReport
@@ -15,6 +16,9 @@ from capsules.prompt import PromptCapsule
 from capsules.tokenized import Frame
 from capsules.tokenizer import Tokenizer
 from tasks.base import Gold, Sample, SampleInput
+
+if TYPE_CHECKING:
+    from bench.build.corpus import Corpus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +32,8 @@ class BuildContext:
         gold: ``None`` but for the arms ``gold`` and ``oracle`` (upper bounds).
         frame: The model's chat template as ids around the prompt; ``None`` for a base model.
         rewrite: Answers for lossy compressors; ``None`` where none is run.
+        corpus: What all samples of the task share and a retriever searches; then the sample has no
+            sources. ``None``: every sample brings its own.
     """
 
     arm: ArmSpec
@@ -36,6 +42,7 @@ class BuildContext:
     gold: Gold | None = None
     frame: Frame | None = None
     rewrite: Rewriter | None = None
+    corpus: Corpus | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

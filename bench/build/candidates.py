@@ -1,5 +1,8 @@
 """What a sample offers: every sentence of every source, and why some may not be used at all.
 
+The sources are those of the sample or, where the task brings a corpus, the documents of the retriever's
+pool (``bench.build.corpus``).
+
 Rules that this module owns, in this order:
 
 * ``visibility.denied``: the document is of a foreign project, or above the arm's ``max_level`` (an
@@ -15,20 +18,22 @@ Rules that this module owns, in this order:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.build.base import BuildError
 from bench.build.chunking import ChunkCache, ChunkedText
 from bench.evidence.age import is_expired
 from bench.retrieval.base import Passage
-from bench.specs import FreshnessSpec
+from bench.specs import Chunking, FreshnessSpec
 from capsules.timestamp import parse_time
 from capsules.tokenizer import Tokenizer
 from capsules.visibility import LEVELS
 from tasks.base import SampleInput, SourceDoc, TextRange
 
 HARD = FreshnessSpec()
+
+Place = tuple[int, int]  # position of the document, then of the chunk in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,20 +42,25 @@ class Item:
 
     Attributes:
         item: Its span_id.
-        place: Position of the document in the sample, then of the chunk in it.
+        places: The chunks that hold it: position of the document in the sample, then of the chunk in it.
         text: The exact text, without SEP.
         tokens: Item tokens, with SEP.
     """
 
     item: str
     doc: SourceDoc
-    place: tuple[int, int]
+    places: tuple[Place, ...]
     source: str
     start: int
     end: int
     text: str
     tokens: int
     lossy: bool
+
+    @property
+    def place(self) -> Place:
+        """The first chunk that holds it."""
+        return self.places[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,19 +91,27 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A document with its cut text."""
+    """A document with its cut text.
+
+    Attributes:
+        order: Position in the sample or the corpus.
+        counted: Its items, where they are kept between samples.
+    """
 
     doc: SourceDoc
     order: int
     cut: ChunkedText
+    counted: tuple[Item, ...] | None = None
 
-    def items(self) -> list[Item]:
+    def items(self) -> tuple[Item, ...]:
         """The document's items, by start."""
-        return [
+        if self.counted is not None:
+            return self.counted
+        return tuple(
             Item(
                 item=f"{self.cut.source}:{i.start}-{i.end}",
                 doc=self.doc,
-                place=(self.order, i.chunk),
+                places=tuple((self.order, number) for number in i.chunks),
                 source=self.cut.source,
                 start=i.start,
                 end=i.end,
@@ -102,10 +120,45 @@ class Source:
                 lossy=i.lossy,
             )
             for i in self.cut.items
-        ]
+        )
+
+    def passage(self, number: int) -> Passage:
+        """A chunk of the document."""
+        chunk = self.cut.chunks[number]
+        text = self.cut.text[chunk.start : chunk.end]
+        return Passage(doc_id=self.doc.doc_id, start=chunk.start, end=chunk.end, text=text)
 
 
-def cut_sources(sample: SampleInput, chunking: str, tokenizer: Tokenizer, cache: ChunkCache) -> list[Source]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """The rest of a corpus: how many items, and the ContentId of the canonical array of their sorted ids."""
+
+    count: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """What a retriever found in a corpus for one sample.
+
+    Attributes:
+        sources: The documents of its chunks, by position in the corpus.
+        order: The chunks, best first.
+        denied: The corpus's items that may not be shown: the same for every question.
+        outside: Everything else; ``None`` where nothing is left, and for naive arms.
+        source_of: ContentId by doc_id, of every document of the corpus that may be shown.
+    """
+
+    sources: tuple[Source, ...]
+    order: tuple[Place, ...]
+    denied: tuple[Item, ...]
+    outside: Outside | None
+    source_of: Mapping[str, str]
+
+
+def cut_sources(
+    sample: SampleInput, chunking: Chunking, tokenizer: Tokenizer, cache: ChunkCache
+) -> list[Source]:
     """All documents of the sample, cut, in sample order.
 
     Raises:
@@ -119,9 +172,20 @@ def cut_sources(sample: SampleInput, chunking: str, tokenizer: Tokenizer, cache:
 
 
 def gather(
-    sample: SampleInput, sources: Sequence[Source], max_level: str, freshness: FreshnessSpec = HARD
+    sample: SampleInput,
+    sources: Sequence[Source],
+    max_level: str,
+    freshness: FreshnessSpec = HARD,
+    pool: Pool | None = None,
 ) -> Candidates:
     """Sort a sample's items into usable, dropped and denied.
+
+    Args:
+        sample: The sample.
+        sources: Its documents, or those of the pool.
+        max_level: The highest level that the arm may show.
+        freshness: What the age of a source does.
+        pool: Where the sources come from, if they are not the sample's own.
 
     Raises:
         BuildError: ``evidence.required.omitted``: an item that the user's data requires may not or
@@ -129,18 +193,15 @@ def gather(
     """
     permitted = [s for s in sources if is_permitted(s.doc, sample.project, max_level)]
     denied = [i for s in sources if not is_permitted(s.doc, sample.project, max_level) for i in s.items()]
+    denied += pool.denied if pool is not None else ()
+    source_of = {s.doc.doc_id: s.cut.source for s in permitted} if pool is None else pool.source_of
     now = parse_time(sample.as_of)
-    standing: dict[str, Source] = {}
-    valid_first = sorted(permitted, key=lambda s: is_expired(s.doc, freshness, now))  # stable
-    for source in valid_first:
-        standing.setdefault(source.cut.source, source)
-    chosen = sorted(standing.values(), key=lambda s: s.order)
-    named = [item for source in chosen for item in source.items()]
+    named = [item for source in standing(permitted, freshness, now) for item in source.items()]
     expired = {i.item for i in named if is_expired(i.doc, freshness, now)}
     hard = freshness.policy == "hard"
     dropped = {i.item: "freshness.expired" for i in named if hard and i.item in expired}
     dropped |= {i.item: "quote_policy.not_quotable" for i in named if i.lossy and i.item not in dropped}
-    required = _required(sample, permitted, named)
+    required = _required(sample, source_of, named)
     seen: set[str] = set()
     for item in sorted(named, key=lambda i: i.item not in required):  # stable: required ones first
         if item.item not in dropped:
@@ -161,16 +222,21 @@ def gather(
     )
 
 
-def passages(items: Iterable[Item], sources: Sequence[Source]) -> dict[tuple[int, int], Passage]:
+def standing(permitted: Iterable[Source], freshness: FreshnessSpec, now: int) -> list[Source]:
+    """One document a source: the first that is still valid, else the first; in their order."""
+    chosen: dict[str, Source] = {}
+    for source in sorted(
+        permitted, key=lambda s: is_expired(s.doc, freshness, now)
+    ):  # stable: valid ones first
+        chosen.setdefault(source.cut.source, source)
+    return sorted(chosen.values(), key=lambda s: s.order)
+
+
+def passages(items: Iterable[Item], sources: Sequence[Source]) -> dict[Place, Passage]:
     """The chunks that hold these items, by place, in place order."""
     by_order = {source.order: source for source in sources}
-    found: dict[tuple[int, int], Passage] = {}
-    for place in sorted({item.place for item in items}):
-        source = by_order[place[0]]
-        start, end = source.cut.chunks[place[1]]
-        text = source.cut.text[start:end]
-        found[place] = Passage(doc_id=source.doc.doc_id, start=start, end=end, text=text)
-    return found
+    places = sorted({place for item in items for place in item.places})
+    return {place: by_order[place[0]].passage(place[1]) for place in places}
 
 
 def is_permitted(doc: SourceDoc, project: str, max_level: str) -> bool:
@@ -184,14 +250,13 @@ def items_at(place: TextRange, items: Iterable[Item], doc_source: str | None) ->
     return [i for i in items if i.source == doc_source and i.start < place.end and place.start < i.end]
 
 
-def _required(sample: SampleInput, permitted: Sequence[Source], named: Sequence[Item]) -> set[str]:
-    by_doc = {source.doc.doc_id: source.cut.source for source in permitted}
-    known = {doc.doc_id for doc in sample.sources}
+def _required(sample: SampleInput, source_of: Mapping[str, str], named: Sequence[Item]) -> set[str]:
+    own = {doc.doc_id for doc in sample.sources}
     required: set[str] = set()
     for place in sample.required:
-        if place.doc_id in known and place.doc_id not in by_doc:
+        if place.doc_id not in source_of and (place.doc_id in own or not own):  # not own: of a corpus
             raise BuildError("evidence.required.omitted", "a required range is in a denied document")
-        found = items_at(place, named, by_doc.get(place.doc_id))
+        found = items_at(place, named, source_of.get(place.doc_id))
         if not found:
             raise BuildError(
                 "source.missing",

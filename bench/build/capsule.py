@@ -20,16 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from bench.build import accounting
 from bench.build.base import BuildContext, BuildError, BuiltPrompt, build_error
-from bench.build.candidates import Candidates, Item, cut_sources, gather
+from bench.build.candidates import Candidates, Item, Outside, cut_sources, gather
 from bench.build.chunking import ChunkCache
-from bench.build.examples import Example, fenced, make_example
+from bench.build.examples import Example
 from bench.build.narrowing import Narrowed, narrow
+from bench.build.prefix import prefix_constraints, require_window, usable_examples
 from bench.build.rewriting import Rewritten, require_protected, rewrite_items, rewrite_whole, separators
 from bench.build.sealing import Kept, seal_evidence, seal_prompt
-from bench.build.templates import instructions
 from bench.compression.base import PROTECTED, RAW
 from bench.evidence.claims import Stated, kept_claims, stated_claims
 from bench.evidence.disputes import REQUIRED_WORDS, shown
@@ -40,9 +41,9 @@ from capsules.errors import CapsuleError
 from capsules.evidence import EvidenceCapsule
 from capsules.omission_laws import Accounts, CandidateItem
 from capsules.prompt import Constraint, PromptCapsule
-from capsules.rendering import ANSWER_MARK, QUESTION_MARK, Rendered, render
+from capsules.rendering import Rendered, render
 from capsules.span import ExactSpan, make_span
-from capsules.tokenized import TokenizedPrompt, framed, tokenize
+from capsules.tokenized import TokenizedPrompt, tokenize
 from capsules.visibility import LEVELS, join_levels
 from tasks.base import SampleInput
 
@@ -69,6 +70,7 @@ class _Parts:
     narrowed: Narrowed
     stated: Stated
     spans: dict[str, ExactSpan]
+    outside: Outside | None
     rewritten: Rewritten = field(default_factory=Rewritten)
 
     @property
@@ -101,10 +103,13 @@ class CapsuleBuilder:
         constraints = prefix_constraints(
             examples, arm.contract.name, arm.contradictions.tell, instruct=ctx.frame is not None
         )
-        sources = cut_sources(sample, arm.retrieval.chunk, tokenizer, self._cache)
+        pool = ctx.corpus.pool(sample, arm, tokenizer, ctx.gold) if ctx.corpus is not None else None
+        chunking = arm.retrieval.chunking
+        sources = pool.sources if pool else cut_sources(sample, chunking, tokenizer, self._cache)
+        every = ctx.corpus.sources(chunking, tokenizer) if ctx.corpus is not None else sources
         require_window(sample.question, constraints, ctx)
-        candidates = gather(sample, sources, arm.authority.max_level, arm.freshness)
-        narrowed = narrow(sample, candidates, sources, arm, ctx.gold, header_tokens(tokenizer))
+        candidates = gather(sample, sources, arm.authority.max_level, arm.freshness, pool)
+        narrowed = narrow(sample, candidates, sources, arm, ctx.gold, header_tokens(tokenizer), pool)
         counted = accounting.candidate_items(candidates.named, candidates.denied, constraints, tokenizer)
         parts = _Parts(
             sample=sample,
@@ -113,11 +118,11 @@ class CapsuleBuilder:
             candidates=candidates,
             counted=counted,
             narrowed=narrowed,
-            stated=stated_claims(sample, sources, arm, ctx.gold),
+            stated=stated_claims(sample, every, arm, ctx.gold),
             spans={
-                i.item: make_span(i.source, candidates.texts[i.source], i.start, i.end, norm_id="quote/1")
-                for i in narrowed.kept
+                i.item: _span(i.source, candidates.texts[i.source], i.start, i.end) for i in narrowed.kept
             },
+            outside=pool.outside if pool else None,
         )
         parts = replace(parts, rewritten=_compress(parts))
         kept, draft = _fit(parts)
@@ -137,40 +142,10 @@ class CapsuleBuilder:
         return _built(parts, kept, draft, laws, examples)
 
 
-def usable_examples(sample: SampleInput, ctx: BuildContext) -> list[Example]:
-    """The context's examples; the gold source stands first in every second one."""
-    level = ctx.arm.authority.max_level
-    return [make_example(e, i % 2 == 1, sample.project, level) for i, e in enumerate(ctx.examples)]
-
-
-def prefix_constraints(
-    examples: Sequence[Example], contract: str, tell_disputes: bool = False, *, instruct: bool = False
-) -> tuple[Constraint, ...]:
-    """The stable prefix: instructions, then examples."""
-    shown = (
-        Constraint(id=f"example-{number}", kind="example", text=fenced(example, contract))
-        for number, example in enumerate(examples, 1)
-    )
-    return (*instructions(contract, tell_disputes, instruct=instruct), *shown)
-
-
-def require_window(question: str, constraints: tuple[Constraint, ...], ctx: BuildContext) -> None:
-    """Refuse a prompt whose protected parts and limits cannot fit its window.
-
-    Raises:
-        BuildError: ``budget.protected.truncated``, naming what is needed and the window.
-    """
-    encode, budget = ctx.tokenizer.encode, ctx.arm.budget
-    tail = len(encode(f"{QUESTION_MARK}{question}\n")) + len(encode(ANSWER_MARK))
-    around = len(framed((), ctx.tokenizer, ctx.frame))
-    fixed = around + sum(accounting.constraint_tokens(constraints, encode)) + tail
-    need = fixed + budget.evidence_limit + budget.reserved_output
-    if need > budget.window:
-        raise BuildError(
-            "budget.protected.truncated",
-            f"expected at most {budget.window} tokens (budget.window), found {need}: fixed parts {fixed} + "
-            f"evidence_limit {budget.evidence_limit} + reserved_output {budget.reserved_output}",
-        )
+@lru_cache(maxsize=1 << 15)
+def _span(source: str, text: str, start: int, end: int) -> ExactSpan:
+    """The span of an item: the same in every prompt that shows it."""
+    return make_span(source, text, start, end, norm_id="quote/1")
 
 
 def _compress(parts: _Parts) -> Rewritten:
@@ -224,7 +199,7 @@ def _draft(parts: _Parts, kept: Sequence[Item], dropped: dict[str, str]) -> _Dra
     required = parts.narrowed.required
     evidence = seal_evidence(sample, _kept(parts, kept), arm)
     reasons = parts.candidates.dropped | dropped
-    gone = accounting.omissions(parts.candidates.named, parts.candidates.denied, reasons)
+    gone = accounting.omissions(parts.candidates.named, parts.candidates.denied, reasons, parts.outside)
     totals = accounting.totals(parts.counted)
     rewrites = parts.rewritten.of(span.span_id for e in evidence for span in e.record.exact_spans)
     prompt = seal_prompt(

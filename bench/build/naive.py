@@ -4,8 +4,9 @@ r"""The naive builders: hidden retrieval and string concatenation, as they are u
 
 Rules that this module owns:
 
-* The same retrieval and selection as the capsule arms, over *all* documents: no visibility,
-  freshness or duplicate rule. Chunks stand by score, one number a chunk, nothing is recorded.
+* The same retrieval and selection as the capsule arms, over *all* documents of the sample or the corpus:
+  no visibility, freshness or duplicate rule. Chunks stand by score, one number a chunk, nothing is
+  recorded. Of a corpus, the pool alone is counted.
 * The prompt is one string, tokenized as one; evidence over ``evidence_limit`` is cut at its end. What
   is not shown whole counts as silently omitted.
 * ``naive_volatile`` puts a request id and a time at the head, so no two prompts share a prefix. Both
@@ -20,11 +21,11 @@ from dataclasses import dataclass
 
 from bench.build import accounting
 from bench.build.base import BuildContext, BuildError, BuiltPrompt, Piece, ShownSource, build_error
-from bench.build.candidates import Item, Source, cut_sources
-from bench.build.capsule import usable_examples
+from bench.build.candidates import Item, Place, Source, cut_sources
 from bench.build.chunking import ChunkCache
 from bench.build.examples import plain
-from bench.build.narrowing import Place, rank_and_select
+from bench.build.narrowing import rank_and_select
+from bench.build.prefix import usable_examples
 from bench.build.templates import instructions
 from capsules.content_id import derived_key
 from capsules.errors import CapsuleError
@@ -86,9 +87,13 @@ class NaiveBuilder:
             raise BuildError(
                 "arm.unsupported", f"naive layouts: expected compression none, found {arm.compression.name!r}"
             )
-        sources = cut_sources(sample, arm.retrieval.chunk, tokenizer, self._cache)
+        pool = None
+        if ctx.corpus is not None:
+            pool = ctx.corpus.pool(sample, arm, tokenizer, ctx.gold, rules=False)
+        chunking = arm.retrieval.chunking
+        sources = pool.sources if pool else cut_sources(sample, chunking, tokenizer, self._cache)
         items = [item for source in sources for item in source.items()]
-        ranked, chosen = rank_and_select(sample, items, sources, arm, ctx.gold)
+        ranked, chosen = rank_and_select(sample, items, sources, arm, ctx.gold, pool)
         examples = usable_examples(sample, ctx)
         said = instructions(arm.contract.name, instruct=ctx.frame is not None)
         lead = "".join(f"{c.text}\n\n" for c in said)
@@ -150,10 +155,11 @@ def _evidence(
     text, spans = "", []
     for number, place in enumerate(chosen, 1):
         source = by_order[place[0]]
-        start, end = source.cut.chunks[place[1]]
+        found = source.passage(place[1])
         text += f"[{number}] "
-        spans.append((len(text), _Chunk(number=number, source=source, place=place, start=start, end=end)))
-        text += source.cut.text[start:end] + "\n"
+        chunk = _Chunk(number=number, source=source, place=place, start=found.start, end=found.end)
+        spans.append((len(text), chunk))
+        text += found.text + "\n"
     length = _cut(text, limit, tokenizer)
     shown = []
     for at, c in spans:
@@ -236,10 +242,10 @@ def _common(left: Sequence[int], right: Sequence[int]) -> int:
 
 def _in(items: Sequence[Item], places: Sequence[Place]) -> list[Item]:
     wanted = set(places)
-    return [item for item in items if item.place in wanted]
+    return [item for item in items if not wanted.isdisjoint(item.places)]
 
 
 def _shown_items(items: Sequence[Item], chunks: Sequence[_Chunk]) -> list[Item]:
     """The items that are shown whole."""
     ends = {c.place: c.end for c in chunks}
-    return [item for item in items if item.place in ends and item.end <= ends[item.place]]
+    return [item for item in items if any(item.end <= ends.get(place, -1) for place in item.places)]

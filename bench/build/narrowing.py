@@ -14,11 +14,11 @@ retriever's rank.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.build.base import BuildError
-from bench.build.candidates import Candidates, Item, Source, passages
+from bench.build.candidates import Candidates, Item, Place, Pool, Source, passages
 from bench.build.indexes import checked_indexes
 from bench.build.offers import CHUNK, before, offers
 from bench.compression.base import ITEMS, CompressionItem
@@ -26,7 +26,7 @@ from bench.compression.registry import compressor
 from bench.evidence.disputes import SUPERSEDED, Found, settle
 from bench.retrieval.base import Passage, Query, best_first
 from bench.retrieval.bm25 import bm25_scores
-from bench.retrieval.registry import retriever
+from bench.retrieval.registry import EVERYTHING, retriever
 from bench.selection.base import Offer, SelectionQuery
 from bench.selection.place_report import PlaceReport
 from bench.selection.registry import selector
@@ -34,8 +34,6 @@ from bench.selection.stage import Chosen, choose
 from bench.specs import UPPER_BOUNDS, ArmSpec
 from capsules.place import Place as SealedPlace
 from tasks.base import Gold, SampleInput
-
-Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +73,7 @@ def narrow(
     arm: ArmSpec,
     gold: Gold | None,
     header_tokens: int,
+    pool: Pool | None = None,
 ) -> Narrowed:
     """Run retrieval, selection, the settling of contradictions, and compression.
 
@@ -85,6 +84,7 @@ def narrow(
         arm: The factors.
         gold: For the stages whose name says that they are upper bounds.
         header_tokens: What a header costs (``bench.selection.bill``).
+        pool: Where the sources come from, if they are not the sample's own: it is ranked already.
 
     Raises:
         BuildError: A stage answered with indexes that are none, needs gold and has none, or what is required
@@ -92,10 +92,10 @@ def narrow(
         RegistryError: A stage's name is unknown.
     """
     question, live = sample.question, candidates.live
-    ranked = rank(question, live, sources, arm, gold)
+    ranked = rank(question, live, sources, arm, gold, pool)
     required = candidates.required or _best_sentence(question, live, list(ranked))
     dropped: dict[str, str] = {}
-    in_ranked = {item.item for item in live if item.place in ranked}
+    in_ranked = {item.item for item in live if any(place in ranked for place in item.places)}
     retrieved = _stay(live, in_ranked, required, dropped, "retrieval.low_rank")
     offered = offers(question, arm.selection.unit, ranked, live, before(sources), required)
     chosen = _select(sample.sample_id, question, offered, arm, gold, header_tokens)
@@ -123,7 +123,12 @@ def narrow(
 
 
 def rank(
-    question: str, items: Iterable[Item], sources: Sequence[Source], arm: ArmSpec, gold: Gold | None
+    question: str,
+    items: Iterable[Item],
+    sources: Sequence[Source],
+    arm: ArmSpec,
+    gold: Gold | None,
+    pool: Pool | None = None,
 ) -> dict[Place, Passage]:
     """The retrieved chunks by place, best first.
 
@@ -132,6 +137,8 @@ def rank(
         RegistryError: Its name is unknown.
     """
     chunks = passages(items, sources)
+    if pool is not None:
+        return _pooled(pool, chunks, arm)
     places, texts = list(chunks), list(chunks.values())
     seen = gold if arm.retrieval.name in UPPER_BOUNDS else None
     query = Query(question=question, k=arm.retrieval.k, gold=seen)
@@ -140,11 +147,24 @@ def rank(
     return {places[i]: texts[i] for i in order}
 
 
+def _pooled(pool: Pool, chunks: Mapping[Place, Passage], arm: ArmSpec) -> dict[Place, Passage]:
+    """The first ``k`` of the pool that hold an item which may be used."""
+    ranked = [place for place in pool.order if place in chunks]
+    if arm.retrieval.name != EVERYTHING:
+        ranked = ranked[: arm.retrieval.k]
+    return {place: chunks[place] for place in ranked}
+
+
 def rank_and_select(
-    sample: SampleInput, items: Sequence[Item], sources: Sequence[Source], arm: ArmSpec, gold: Gold | None
+    sample: SampleInput,
+    items: Sequence[Item],
+    sources: Sequence[Source],
+    arm: ArmSpec,
+    gold: Gold | None,
+    pool: Pool | None = None,
 ) -> tuple[list[Place], list[Place]]:
     """Places of the retrieved chunks and of the selected ones among them, best first."""
-    ranked = rank(sample.question, items, sources, arm, gold)
+    ranked = rank(sample.question, items, sources, arm, gold, pool)
     offered = offers(sample.question, CHUNK, ranked, items, before(sources), frozenset())
     chosen = _select(sample.sample_id, sample.question, offered, arm, gold, 0)
     places = list(ranked)
@@ -175,11 +195,14 @@ def _ranks(
             taken.setdefault(sentence.item, place)
     behind = {place: len(chosen.order) + number for number, place in enumerate(ranked)}
     last = len(chosen.order) + len(ranked)
-    return {item.item: taken.get(item.item, behind.get(item.place, last)) for item in selected}
+    return {
+        item.item: taken.get(item.item, min(behind.get(place, last) for place in item.places))
+        for item in selected
+    }
 
 
 def _best_sentence(question: str, live: Sequence[Item], ranked: Sequence[Place]) -> frozenset[str]:
-    first = [item for item in live if ranked and item.place == ranked[0]]
+    first = [item for item in live if ranked and ranked[0] in item.places]
     order = best_first(bm25_scores(question, [item.text for item in first]))
     return frozenset(first[i].item for i in order[:1])
 

@@ -5,6 +5,8 @@ Rules that this module owns:
 * A chunk's score falls evenly with its rank. A sentence's score is seven parts its own BM25 among the
   offered sentences, three parts 1 / (1 + rank) of its chunk, so that retrievers other than BM25 are heard.
 * Sentences stand by falling score; ties by rank, then by position.
+* A sentence of overlapping chunks is offered once, with the best of them; a chunk whose sentences are all
+  offered with better ones is not offered.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from bench.build.candidates import Item, Source
+from bench.build.candidates import Item, Place, Source
 from bench.retrieval.base import Passage
 from bench.retrieval.bm25 import bm25_scores
 from bench.selection.base import Offer, Sentence
@@ -22,8 +24,6 @@ CHUNK, SENTENCE = "chunk", "sentence"
 UNITS = (CHUNK, SENTENCE)
 FULL_BP = 10_000
 OWN_SHARE, RANK_SHARE = 0.7, 0.3
-
-Place = tuple[int, int]
 
 
 def before(sources: Iterable[Source]) -> dict[str, str]:
@@ -56,8 +56,9 @@ def offers(
     ranks = {place: rank for rank, place in enumerate(ranked)}
     by_chunk: dict[Place, list[Item]] = {place: [] for place in ranked}
     for item in items:
-        if item.place in by_chunk:
-            by_chunk[item.place].append(item)
+        homes = [place for place in item.places if place in ranks]
+        if homes:
+            by_chunk[min(homes, key=ranks.__getitem__)].append(item)
 
     def sentence(item: Item) -> Sentence:
         return Sentence(
@@ -69,11 +70,14 @@ def offers(
 
     if unit == CHUNK:
         return [
-            _offer(found, ranked[place], rank, _even(rank, len(ranks)), [sentence(item) for item in found])
+            _offer(
+                found, place, ranked[place], rank, _even(rank, len(ranks)), [sentence(item) for item in found]
+            )
             for place, rank in ranks.items()
             if (found := by_chunk[place])
         ]
-    singles = [(item, ranks[place]) for place, found in by_chunk.items() for item in found]
+    homed = [(item, place) for place, found in by_chunk.items() for item in found]
+    singles = [(item, ranks[place]) for item, place in homed]
     scores = _scores(question, singles)
     made = [
         (
@@ -83,13 +87,14 @@ def offers(
             item.start,
             _offer(
                 [item],
+                place,
                 Passage(doc_id=item.doc.doc_id, start=item.start, end=item.end, text=item.text),
                 rank,
                 score,
                 [sentence(item)],
             ),
         )
-        for (item, rank), score in zip(singles, scores, strict=True)
+        for (item, place), (_, rank), score in zip(homed, singles, scores, strict=True)
     ]
     return [offer for *_, offer in sorted(made, key=lambda one: one[:4])]
 
@@ -108,9 +113,14 @@ def _scores(question: str, singles: Sequence[tuple[Item, int]]) -> list[int]:
 
 
 def _offer(
-    items: Sequence[Item], passage: Passage, rank: int, score_bp: int, sentences: Sequence[Sentence]
+    items: Sequence[Item],
+    place: Place,
+    passage: Passage,
+    rank: int,
+    score_bp: int,
+    sentences: Sequence[Sentence],
 ) -> Offer:
-    doc, place = items[0].doc, items[0].place
+    doc = items[0].doc
     return Offer(
         doc_id=passage.doc_id,
         start=passage.start,

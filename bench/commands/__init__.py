@@ -120,7 +120,11 @@ def _recall(parser: argparse.ArgumentParser) -> None:
     every = "measure these tasks, or `all`, on their whole files (limit=null task.examples=0)"
     parser.add_argument("--tasks", metavar="A,B", help=every)
     parser.add_argument("--k", default="1,2,4,8", metavar="K,K", help="passages to keep (default: 1,2,4,8)")
-    parser.add_argument("--chunk", default="paragraph", help="paragraph (default) or document")
+    parser.add_argument(
+        "--chunk",
+        default="paragraph",
+        help="paragraph (default), document, sentence, or window:SIZE:STRIDE:UNIT (sentences or tokens)",
+    )
 
 
 def _compare(parser: argparse.ArgumentParser) -> None:

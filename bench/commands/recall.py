@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 
 from bench.commands.output import print_json
 from bench.config import to_spec
-from bench.config_checks import ConfigError
+from bench.config_checks import ConfigError, check_chunking
 from bench.hydra_app import compose_config
 from bench.progress import Reporter
 from bench.recall import RecallRow, measure, prepare
 from bench.recall_table import TaskRecall, recall_markdown
 from bench.retrieval.registry import retriever
-from bench.specs import AuthoritySpec
+from bench.specs import AuthoritySpec, Chunking
 from bench.task_table import WHOLE, table_names
 from tasks.registry import TASKS, load_task
 
@@ -22,6 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure and print; every name is resolved before the data is read."""
     reporter = Reporter()
     names, ks = arguments.retrievers.split(","), [_k(word) for word in arguments.k.split(",")]
+    _chunking(arguments.chunk)
     for name in names:
         retriever(name)
     if arguments.tasks is None:
@@ -45,13 +47,14 @@ def _measure(
 ) -> TaskRecall:
     spec = to_spec(compose_config(overrides))
     data = load_task(spec.task)
-    asked = prepare(data.samples, chunk, AuthoritySpec().max_level)
+    asked = prepare(data.samples, data.corpus, _chunking(chunk), AuthoritySpec().max_level)
     with reporter.bar(f"asking retrievers, {spec.task.name}", len(asked) * len(names) * len(ks)) as advance:
         rows = measure(asked, names, ks, draws=spec.bootstrap, seed=spec.seed, advance=advance)
     return TaskRecall(
         task=spec.task.name,
         content_digest=data.content_digest,
         chunk=chunk,
+        corpus=len(data.corpus),
         samples=len(data.samples),
         asked=len(asked),
         passages=sum(len(one.texts) for one in asked),
@@ -84,6 +87,19 @@ def _line(row: RecallRow) -> str:
     if row.low_bp is not None and row.high_bp is not None:
         interval = f"{row.low_bp / 100:.1f} to {row.high_bp / 100:.1f}"
     return f"{row.retriever:<20} {row.k:>4} {row.n:>8} {row.spans:>7} {mean:>8}   {interval}"
+
+
+def _chunking(words: str) -> Chunking:
+    kind, *more = words.split(":")
+    if not more:
+        chunking = Chunking(kind=kind)
+    else:
+        form = re.fullmatch(r"window:([0-9]{1,9}):([0-9]{1,9}):([a-z]+)", words)
+        if form is None:
+            raise ConfigError(f"--chunk: expected window:SIZE:STRIDE:UNIT, found {words!r}")
+        chunking = Chunking(kind="window", size=int(form[1]), stride=int(form[2]), unit=form[3])
+    check_chunking(chunking, ("--chunk", "--chunk: SIZE", "--chunk: STRIDE", "--chunk: UNIT"))
+    return chunking
 
 
 def _k(word: str) -> int:

@@ -129,6 +129,7 @@ def facts_of(text: str) -> Facts:
     )
 
 
+@lru_cache(maxsize=16_384)
 def content_terms(text: str) -> frozenset[str]:
     """The terms of a text that say what it is about."""
     return frozenset(_content(terms(text)))

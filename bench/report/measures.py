@@ -102,7 +102,8 @@ def unexplained_evidence(build: BuildRow, _: SampleRow) -> float | None:
     """Candidate tokens that were neither kept nor omitted (with a record or counted as silent)."""
     if not build.stages:
         return None
-    omitted = sum(tokens for _, _, tokens in build.omissions) + build.silent_tokens
+    # What lies outside a corpus's pool was no candidate and has no tokens.
+    omitted = sum(tokens or 0 for _, _, tokens in build.omissions) + build.silent_tokens
     return abs(build.stages[0].tokens - omitted - build.stages[-1].tokens)
 
 

@@ -8,6 +8,7 @@ from bench.report import numbers
 from bench.report.table import Table, Value
 from bench.report.view import RunView
 from bench.specs import ArmSpec
+from capsules.omission import OUTSIDE_POOL
 
 SILENT = "silent (no record)"
 _REASON_ORDER = (
@@ -20,7 +21,7 @@ _REASON_ORDER = (
     "quote_policy.not_quotable",
     "duplicate.same_text",
     "contradiction.superseded",
-    "retrieval.outside_pool",
+    OUTSIDE_POOL,
     "retrieval.low_rank",
     "selection.not_needed",
     "compression.dropped",
@@ -31,13 +32,18 @@ RECALL_STAGES = ("retrieval", "selection", "compression", "budget")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """An arm's evidence over all built prompts: candidates, what was left out and why, what was sent."""
+    """An arm's evidence over all built prompts: candidates, what was left out and why, what was sent.
+
+    Attributes:
+        outside: Items of a corpus that lay outside the pools: no candidates, without tokens.
+    """
 
     arm_id: str
     prompts: int
     candidates: tuple[int, int]  # items, tokens
     omitted: tuple[tuple[str, int, int], ...]  # reason, items, tokens; in the order of the stages
     sent: tuple[int, int]
+    outside: int = 0
 
 
 def flow(view: RunView, arm: ArmSpec) -> Flow | None:
@@ -46,8 +52,10 @@ def flow(view: RunView, arm: ArmSpec) -> Flow | None:
     if not builds:
         return None
     omitted: dict[str, tuple[int, int]] = {}
+    outside = 0
     for build in builds:
-        entries = [*build.omissions]
+        outside += sum(items for _, items, tokens in build.omissions if tokens is None)
+        entries = [(reason, items, n) for reason, items, n in build.omissions if n is not None]
         if build.silent_omissions:
             entries.append((SILENT, build.silent_omissions, build.silent_tokens))
         for reason, items, tokens in entries:
@@ -63,6 +71,7 @@ def flow(view: RunView, arm: ArmSpec) -> Flow | None:
         candidates=ends[0],
         omitted=tuple((r, *omitted[r]) for r in sorted(omitted, key=reason_order)),
         sent=ends[1],
+        outside=outside,
     )
 
 
@@ -82,7 +91,11 @@ def omissions_table(view: RunView) -> Table:
     """Candidates, omissions by reason and what was sent, a block an arm."""
     rows: list[tuple[str, ...]] = []
     data: list[tuple[Value, ...]] = []
-    for found in flows(view):
+    found_flows = flows(view)
+    for found in found_flows:
+        if found.outside:
+            rows.append((found.arm_id, OUTSIDE_POOL, f"{found.outside:,}", "not counted", "", ""))
+            data.append((found.arm_id, found.prompts, OUTSIDE_POOL, found.outside, None))
         steps = [("candidates", *found.candidates), *found.omitted, ("sent", *found.sent)]
         for name, items, tokens in steps:
             share = tokens / found.candidates[1] if found.candidates[1] else None
@@ -109,7 +122,17 @@ def omissions_table(view: RunView) -> Table:
         notes=(
             "Items are sentences; their tokens are counted one by one, headers apart. "
             f"“{SILENT}” is what a prompt leaves out without saying so.",
+            *_outside_notes(found_flows),
         ),
+    )
+
+
+def _outside_notes(found: list[Flow]) -> tuple[str, ...]:
+    if not any(flow.outside for flow in found):
+        return ()
+    return (
+        f"“{OUTSIDE_POOL}” is the rest of the corpus beside each prompt's candidates: counted, but apart "
+        "from all sums.",
     )
 
 

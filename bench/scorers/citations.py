@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from bench.contracts.forms import is_constrained
 from bench.metrics.answers import EMPTY, NO_QUOTE
-from bench.scorers.base import Case, Score, Scorer, ok, undefined
+from bench.scorers.base import Case, Score, Scorer, documents, ok, undefined
 from bench.scorers.judge import JudgedQuote, fold, rewritten_texts
 
 UNFINISHED, GRAMMAR_LIMIT = "contract.unfinished", "contract.grammar_limit"
@@ -27,7 +27,7 @@ METRICS = ("exact_citation", "exact_unique", "answer_in_quote", "right_source")
 
 def _score(case: Case) -> tuple[Score, ...]:
     text = case.sent.response.text
-    sources = tuple(source for _, source in case.sample.sources)
+    sources = documents(case.sample, case.build)
     build = case.build
     quotes = case.judge.answer(text, build.shown, sources, case.contract, rewritten_texts(build))
     if not quotes:

@@ -38,6 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
     sets = []
     for spec in specs:
         data = load_task(spec.task)
+        if data.corpus:
+            raise ConfigError(
+                f"task {spec.task.name}: expected samples with sources of their own, found a corpus"
+            )
         asked = ask(half(data.samples, arguments.split), spec.arms[0], tokenizer)
         steps = len(asked) * len(CONTENDERS) * (len(budgets) + 1)
         with reporter.bar(f"selecting ({spec.task.name})", steps) as advance:

@@ -98,7 +98,7 @@ def ask(samples: Sequence[Sample], arm: ArmSpec, tokenizer: Tokenizer) -> list[A
 
 def _ask(sample: Sample, arm: ArmSpec, tokenizer: Tokenizer, cache: ChunkCache) -> Asked:
     try:
-        sources = cut_sources(sample.input, arm.retrieval.chunk, tokenizer, cache)
+        sources = cut_sources(sample.input, arm.retrieval.chunking, tokenizer, cache)
         candidates = gather(sample.input, sources, arm.authority.max_level)
         ranked = rank(sample.input.question, candidates.live, sources, arm, None)
     except BuildError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from bench.__main__ import main
 from bench.recall import RecallRow, measure, prepare
 from bench.retrieval.base import Passage, Query
+from bench.specs import Chunking
 from capsules.source import Origin
 from tasks.base import Gold, Sample, SampleInput, SourceDoc, TextRange
 
@@ -45,7 +47,7 @@ def in_order(query: Query, passages: Sequence[Passage]) -> Sequence[int]:
 
 
 def rows(samples: Sequence[Sample], names: Sequence[str], ks: Sequence[int]) -> list[RecallRow]:
-    asked = prepare(samples, "paragraph", "internal")
+    asked = prepare(samples, (), Chunking(), "internal")
     return measure(asked, names, ks, draws=200, seed=0, advance=lambda n: None)
 
 
@@ -104,6 +106,30 @@ def test_upper_bounds_get_gold_and_bm25_does_not() -> None:
     assert [row.mean_bp for row in found] == [10_000, 0]
 
 
+def test_a_sentence_in_overlapping_windows_is_found_with_one_of_them() -> None:
+    windows = Chunking(kind="window", size=2, stride=1)  # birds; built engine, engine horn
+    asked = prepare([sample(BUILT), sample(ENGINE), sample(BOTH)], (), windows, "internal")
+    found = measure(asked, [ORDER], [1, 2], draws=200, seed=0, advance=lambda n: None)
+    assert [row.mean_bp for row in found] == [0, 10_000]
+
+
+def test_a_corpus_is_indexed_once_and_recall_is_of_all_of_it() -> None:
+    docs = [doc("birds", BIRDS), doc("boats", BOATS), doc("hidden", "Built in 1930.", level="restricted")]
+    asked = prepare(
+        [of_corpus(NEST), of_corpus(BUILT), of_corpus(("hidden", 0, 5))], docs, Chunking(), "internal"
+    )
+    assert len({id(one.texts) for one in asked}) == 1
+    assert [p.doc_id for p in asked[0].texts] == ["birds", "boats", "boats"]
+    found = measure(asked, [ORDER, "bm25"], [1, 2], draws=200, seed=0, advance=lambda n: None)
+    # what may not be shown is found by nobody; bm25 looks for the ferry that was built, then for birds
+    assert [row.mean_bp for row in found] == [3_333, 6_667, 3_333, 6_667]
+
+
+def of_corpus(*spans: tuple[str, int, int]) -> Sample:
+    made = sample(*spans)
+    return replace(made, input=replace(made.input, sources=()))
+
+
 def test_the_command_prints_one_json_line(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     arguments = ["task=synthetic", "limit=6", "--retrievers", "bm25,full_context", "--k", "1,4"]
     assert main(["recall", *arguments]) == 0
@@ -122,7 +148,10 @@ def test_the_command_prints_one_json_line(capsysbinary: pytest.CaptureFixture[by
         (["--retrievers", "bm52"], "unknown retrieval 'bm52'"),
         (["--k", "0"], "--k: expected whole numbers from 1, e.g. 1,2,4,8, found '0'"),
         (["--k", "1,,2"], "found ''"),
-        (["--chunk", "chapter"], "expected one of document, paragraph, found 'chapter'"),
+        (["--chunk", "chapter"], "--chunk: expected one of document, paragraph, sentence, window, found"),
+        (["--chunk", "window:3"], "--chunk: expected window:SIZE:STRIDE:UNIT, found 'window:3'"),
+        (["--chunk", "window:3:4:sentences"], "--chunk: STRIDE: expected 1 to the window's size 3"),
+        (["--chunk", "window:3:2:words"], "--chunk: UNIT: expected one of sentences, tokens, found 'words'"),
         (["task=nope"], "unknown task 'nope'"),
     ],
 )

@@ -99,6 +99,7 @@ def recall_of(
     return TaskRecall(
         task=task,
         content_digest="b3:",
+        corpus=0,
         chunk="paragraph",
         samples=4,
         asked=2,

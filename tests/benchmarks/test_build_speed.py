@@ -3,8 +3,7 @@
 Ratios and rates, of CPU time, go to ``extra_info``; nothing about time is asserted. The tokenizer has one id
 a byte, so that what is measured is ours. Both sides hold their corpus in memory and have it indexed before
 the clock starts; what is timed is top-5 BM25 retrieval and the prompt. The peer fills a template. Ours also
-cuts, hashes, seals, accounts, renders and tokenizes, and, where it says so, stores, reads back and validates.
-The corpus index on our side is of the bm25s package: the builder gets the pool that it found as sources.
+hashes, seals, accounts, renders and tokenizes, and, where it says so, stores, reads back and validates.
 """
 
 from __future__ import annotations
@@ -17,16 +16,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import bm25s
 import pytest
 
 from bench.build import registry
 from bench.build.base import BuildContext
 from bench.build.capsule import CapsuleBuilder
-from bench.build_stage import Bench, build_all
+from bench.build_stage import Bench, Building, build_all, context_of
 from bench.config import to_spec
 from bench.hydra_app import compose_config
-from bench.retrieval.terms import terms
 from bench.specs import ArmSpec, BudgetSpec, RetrievalSpec, RunSpec, SelectionSpec
 from bench.tokenizers import ByteTokenizer
 from capsules.store import MemoryStore
@@ -48,24 +45,19 @@ Answer:"""
 
 
 @pytest.fixture(scope="module")
-def spec_of(capsule_data: Path) -> Callable[[str], RunSpec]:
+def spec_of(capsule_data: Path) -> Callable[..., RunSpec]:
     """The spec of a whole task with the arm ``capsule`` alone, and room for everything."""
 
-    def make(task: str) -> RunSpec:
-        spec = to_spec(compose_config(["experiment=build", f"task={task}", "limit=null"]))
+    def make(task: str, *more: str) -> RunSpec:
+        spec = to_spec(compose_config(["experiment=build", f"task={task}", "limit=null", *more]))
         (arm,) = (replace(arm, budget=ROOM) for arm in spec.arms if arm.arm_id == "capsule")
         return replace(spec, arms=(arm,), task=replace(spec.task, data_dir=str(capsule_data)))
 
     return make
 
 
-@pytest.fixture(scope="module")
-def nq(spec_of: Callable[[str], RunSpec]) -> TaskData:
-    return load_task(spec_of("nq_oracle").task)
-
-
 @pytest.mark.parametrize("task", TASKS)
-def test_samples_read(task: str, spec_of: Callable[[str], RunSpec], benchmark: Any) -> None:
+def test_samples_read(task: str, spec_of: Callable[..., RunSpec], benchmark: Any) -> None:
     spec = spec_of(task)
     data = benchmark.pedantic(load_task, args=(spec.task,), rounds=1, iterations=1)
     (taken,) = best(lambda: load_task(spec.task))
@@ -74,7 +66,7 @@ def test_samples_read(task: str, spec_of: Callable[[str], RunSpec], benchmark: A
 
 @pytest.mark.parametrize("task", TASKS)
 def test_capsules_built(
-    task: str, spec_of: Callable[[str], RunSpec], benchmark: Any, monkeypatch: pytest.MonkeyPatch
+    task: str, spec_of: Callable[..., RunSpec], benchmark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A builder that has seen nothing yet, with the store and every check, and without both."""
     spec = spec_of(task)
@@ -119,20 +111,20 @@ def haystack() -> None:
 @pytest.mark.parametrize("pool", [5, 100])
 def test_prompts_of_five_passages_against_the_peer(
     pool: int,
-    nq: TaskData,
-    spec_of: Callable[[str], RunSpec],
+    spec_of: Callable[..., RunSpec],
     haystack: None,
     benchmark: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """``pool`` is how many passages of the corpus become candidates; five of them are shown."""
     monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "False")
-    corpus = list({doc.text: doc for sample in nq.samples for doc in sample.input.sources}.values())
-    samples = nq.samples[:: len(nq.samples) // ASKED][:ASKED]
-    ours, theirs = Ours(spec_of("nq_oracle"), nq, corpus, pool), peer(corpus)
+    spec = spec_of("nq_oracle", "task.options.as_corpus=true")
+    data = load_task(spec.task)
+    samples = data.samples[:: len(data.samples) // ASKED][:ASKED]
+    ours, theirs = Ours(spec, data, pool), peer(data.corpus)
     questions = [sample.input.question for sample in samples]
     assert all(len(theirs(question)) > len(question) for question in questions[:1])
-    ours.build(samples)  # item token counts are kept per source; the peer has nothing of the kind
+    ours.verify(samples)  # corpus stored, cut, counted and indexed, as the peer's is
     benchmark.pedantic(ours.build, args=(samples,), rounds=ROUNDS)
     built, verified, other = best(
         lambda: ours.build(samples),
@@ -140,7 +132,7 @@ def test_prompts_of_five_passages_against_the_peer(
         lambda: [theirs(question) for question in questions],
     )
     benchmark.extra_info.update(
-        corpus=len(corpus),
+        corpus=len(data.corpus),
         our_prompts_per_s=round(ASKED / built, 1),
         our_verified_prompts_per_s=round(ASKED / verified, 1),
         peer_prompts_per_s=round(ASKED / other, 1),
@@ -150,32 +142,29 @@ def test_prompts_of_five_passages_against_the_peer(
 
 
 class Ours:
-    """Corpus retrieval, then the capsule builder over the pool; the builder outlives the rounds."""
+    """The pool of a corpus, then the prompt; what is computed once a run outlives the rounds."""
 
-    def __init__(self, spec: RunSpec, data: TaskData, corpus: Sequence[SourceDoc], pool: int) -> None:
-        self._corpus, self._pool, self._data = corpus, pool, replace(data, examples=())
-        self._index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
-        self._index.index([list(terms(doc.text)) for doc in corpus], show_progress=False)
-        everything = RetrievalSpec(name="bm25", k=5, chunk="document")
-        arm = replace(spec.arms[0], retrieval=everything, selection=SelectionSpec(k=5))
-        self._spec = replace(spec, arms=(arm,))
-        self._builder = CapsuleBuilder()
-        self._context = BuildContext(arm=arm, tokenizer=ByteTokenizer(), examples=())
-
-    def with_pool(self, sample: Sample) -> Sample:
-        scores = self._index.get_scores(list(terms(sample.input.question)))
-        best = sorted(scores.argpartition(-self._pool)[-self._pool :])
-        docs = {self._corpus[i].doc_id: self._corpus[i] for i in best}
-        return replace(sample, input=replace(sample.input, sources=tuple(docs.values()), required=()))
+    def __init__(self, spec: RunSpec, data: TaskData, pool: int) -> None:
+        retrieval = RetrievalSpec(name="bm25", k=5, chunk="document", pool=pool)
+        self._arm = replace(spec.arms[0], retrieval=retrieval, selection=SelectionSpec(k=5))
+        bench = Bench(
+            spec=replace(spec, arms=(self._arm,)),
+            data=replace(data, examples=()),
+            tokenizer=ByteTokenizer(),
+            store=MemoryStore(),
+            now=spec.task.as_of,
+        )
+        self._bench, self._stage, self._build = bench, Building(bench), CapsuleBuilder()
 
     def build(self, samples: Sequence[Sample]) -> None:
+        context = context_of(self._bench, samples[0], self._arm, None)
         for sample in samples:
-            assert self._builder(self.with_pool(sample).input, self._context).prompt is not None
+            assert self._build(sample.input, context).prompt is not None
 
     def verify(self, samples: Sequence[Sample]) -> None:
         """The same through the build stage: stored, read back, validated."""
-        pooled = tuple(replace(s, gold=replace(s.gold, spans=())) for s in map(self.with_pool, samples))
-        with_checks(self._spec, replace(self._data, samples=pooled))
+        for sample in samples:
+            assert self._stage.one(sample, self._arm)[1].status == "ok"
 
 
 def peer(corpus: Sequence[SourceDoc]) -> Callable[[str], str]:

@@ -269,6 +269,61 @@ def test_the_digest_is_of_values_not_of_bytes(load: Callable[..., TaskData]) -> 
     assert one.content_digest == other.content_digest
 
 
+DOCS = [{"id": "guide", "text": TEXT}, {"id": "log", "text": "The log is lost.", "level": "restricted"}]
+
+
+def asks(name: str, **changes: Any) -> dict[str, Any]:
+    line = row(id=name, question=f"{name}?", **changes)
+    del line["sources"]
+    return line
+
+
+@pytest.fixture
+def load_shared(make_spec: Make, write_lines: Write) -> Callable[..., TaskData]:
+    """Load lines that share a corpus of these documents."""
+
+    def load_lines(docs: list[object], *lines: object, **changes: Any) -> TaskData:
+        options = {
+            "file": str(write_lines(*lines)),
+            "corpus": str(write_lines(*docs, name="corpus.jsonl")),
+        }
+        return load_task(make_spec(name="custom", options=options, **changes))
+
+    return load_lines
+
+
+def test_lines_may_share_a_corpus(load_shared: Callable[..., TaskData]) -> None:
+    required = [{"source": "guide", "start": 0, "end": 8}]
+    data = load_shared(DOCS, asks("a", required=required), asks("b"), asks("c"), examples=1)
+    assert [doc.doc_id for doc in data.corpus] == ["guide", "log"]
+    assert [one.input.sources for one in data.samples] == [(), ()]
+    assert data.samples[0].input.required == (TextRange(doc_id="guide", start=0, end=8),)
+    assert data.samples[0].gold.denied == ("log",)
+    (example,) = data.examples
+    assert [doc.doc_id for doc in example.input.sources] == ["guide"]  # its gold, of the corpus
+    used = [asks("a", required=required), asks("b"), asks("c"), *DOCS]
+    assert data.content_digest == content_id(canonical_bytes(used))
+    assert (data.rows, data.reserved) == (5, 1)
+
+
+def test_bad_lines_of_a_corpus_are_refused_with_their_place(load_shared: Callable[..., TaskData]) -> None:
+    docs = [*DOCS, {"id": "guide", "text": "Again."}, "{", {"id": "x", "text": " "}]
+    data = load_shared(
+        docs, asks("a"), row(id="own"), asks("b", spans=[{"source": "x", "start": 0, "end": 1}])
+    )
+    assert [(one.row, one.where, one.code) for one in data.refused] == [
+        ("corpus line 3", "/id", "row.id.duplicate"),
+        ("corpus line 4", "", "json.syntax"),
+        ("corpus line 5", "/text", "text.empty"),
+        ("line 2", "/sources", "row.field.unknown"),
+        ("line 3", "/spans/0/source", "gold.source.missing"),
+    ]
+    with pytest.raises(TaskError, match=r"at least one source in task\.options\.corpus"):
+        load_shared(["{"], asks("a"))
+    with pytest.raises(TaskError, match="strict"):
+        load_shared([*DOCS, "{"], asks("a"), strict=True)
+
+
 def test_a_file_is_found_below_the_data_folder(make_spec: Make, write_lines: Write) -> None:
     path = write_lines(row())
     spec = make_spec(name="custom", data_dir=str(path.parent), options={"file": path.name})
@@ -281,7 +336,7 @@ def test_a_file_is_found_below_the_data_folder(make_spec: Make, write_lines: Wri
         ({}, "docs/own-data.md"),
         ({"file": "/nowhere/own.jsonl"}, "/nowhere/own.jsonl"),
         ({"file": 7}, "expected str"),
-        ({"path": "own.jsonl"}, "known: dataset, example_chars, file"),
+        ({"path": "own.jsonl"}, "known: corpus, dataset, example_chars, file"),
         ({"file": "x", "max_level": "secret"}, "public, internal, confidential, restricted"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tasks.base import TaskSpec, TextRange
-from tasks.claims import claim_row, fever_row, same_claims
+from tasks.claims import claim_row, corpus_rows, fever_row, same_claims
 from tasks.fields import RowRefused
 from tasks.rows import RawRow
 
@@ -52,6 +52,18 @@ def test_rows_of_one_claim_are_gathered_in_order() -> None:
         ("line 0, line 3", {"rows": [{"claim": "a"}, {"claim": "a"}]}),
         ("line 1", {"rows": [{"claim": "b"}]}),
         ("line 2", {"rows": [7]}),
+    ]
+
+
+def test_the_corpus_is_every_abstract_that_is_a_text(make_spec: Make) -> None:
+    rows, refused = corpus_rows({**ABSTRACTS, 33: ["It", 7]}, make_spec())
+    assert [(row.doc.doc_id, row.doc.text) for row in rows] == [
+        ("citation-integrity-doc-31", "It was seen. It grew.")
+    ]
+    assert rows[0].value == {"doc_id": 31, "abstract": ABSTRACTS[31]}
+    assert [(one.row, one.code) for one in refused] == [
+        ("corpus document 32", "text.empty"),
+        ("corpus document 33", "row.field.type"),
     ]
 
 

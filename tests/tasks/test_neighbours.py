@@ -128,6 +128,21 @@ def test_used_rows_are_what_is_shown_and_nothing_else(make_spec: Callable[..., T
     assert [one.row_id for one in found.rows] == ["0-0", "0-1", "1-0", "2-0", "3-0", "10-0", "11-1"]
 
 
+def test_a_corpus_is_all_contexts_that_no_example_uses_whatever_the_limit(
+    make_spec: Callable[..., TaskSpec],
+) -> None:
+    settings = Settings(limit=3, examples=1, neighbours=3, example_chars=100, as_corpus=True)
+    found = choose(rows(12), make_spec(), Naming(dataset="d", license="CC0-1.0"), settings)
+    assert [doc.doc_id[-4:] for doc in found.corpus] == [f"{n:04d}" for n in range(1, 11)]
+    assert [one.input.sources for one in found.samples] == [()] * 3
+    assert [one.gold.spans[0].doc_id[-4:] for one in found.samples] == ["0001", "0001", "0002"]
+    assert {one.gold.distractors for one in found.samples} == {()}
+    assert [len(one.input.sources) for one in found.examples] == [2]
+    # The evaluated rows, the first of every other context of the corpus, the example and its pair.
+    rest = [f"{n}-0" for n in range(2, 11)]
+    assert [one.row_id for one in found.rows] == ["0-0", "0-1", "1-0", *rest, "11-1"]
+
+
 def test_a_context_that_comes_back_later_keeps_its_number(make_spec: Callable[..., TaskSpec]) -> None:
     three = rows(3, 1)
     settings = Settings(limit=None, examples=0, neighbours=1, example_chars=0)

@@ -100,6 +100,12 @@ def test_a_task_of_ones_own_is_loaded(load_own: Callable[[Any], TaskData]) -> No
     assert load_own(DATA) is DATA
 
 
+def test_a_corpus_takes_the_place_of_the_samples_sources(load_own: Callable[[Any], TaskData]) -> None:
+    assert load_own(shared(DOC)) == shared(DOC)
+    example = replace(SAMPLE, input=replace(SAMPLE.input, sample_id="example"))  # keeps its own
+    load_own(replace(shared(DOC), examples=(example,)))
+
+
 def with_doc(**changes: Any) -> TaskData:
     return with_input(sources=(replace(DOC, **changes),))
 
@@ -114,6 +120,10 @@ def with_gold(**changes: Any) -> TaskData:
 
 def at(start: int, end: int, doc_id: str = "d") -> TextRange:
     return TextRange(doc_id=doc_id, start=start, end=end)
+
+
+def shared(*corpus: SourceDoc) -> TaskData:
+    return replace(with_input(sources=()), corpus=corpus)
 
 
 BROKEN: dict[str, tuple[Any, str]] = {
@@ -139,6 +149,14 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "an unknown distractor": (with_gold(distractors=("e",)), "does not have"),
     "an unknown denied document": (with_gold(denied=("e",)), "does not have"),
     "a required range past the end": (with_input(required=(at(0, 99),)), "required"),
+    "sources beside a corpus": (replace(DATA, corpus=(DOC,)), "expected no sources of its own"),
+    "a doc_id twice in a corpus": (shared(DOC, DOC), "doc_ids of the corpus"),
+    "a document of a corpus that is no text": (
+        shared(DOC, replace(DOC, doc_id="e", text="\n")),
+        "text.empty",
+    ),
+    "a gold range past the end of the corpus's document": (shared(replace(DOC, text="Short.")), "gold span"),
+    "gold outside the corpus": (shared(replace(DOC, doc_id="e")), "unknown document"),
     "a contradiction past the end": (
         with_input(contradictions=(LabelledContradiction(left=at(0, 3), right=at(0, 99), kind="numeric"),)),
         "contradiction",

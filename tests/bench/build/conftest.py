@@ -22,6 +22,7 @@ from bench.specs import (
 from bench.tokenizers import ByteTokenizer
 from capsules.claim import ClaimCandidate
 from capsules.codec import seal
+from capsules.omission import OUTSIDE_POOL
 from capsules.prompt import PromptCapsule
 from capsules.report import ValidationReport
 from capsules.source import Origin
@@ -169,10 +170,10 @@ class Look:
 
     @staticmethod
     def reasons(built: BuiltPrompt) -> dict[str, list[str]]:
-        """Texts of the omitted items by reason; ``?`` for each of those without a name."""
+        """Texts of the omitted items by reason; ``?`` for each of those without a name of its own."""
         found: dict[str, list[str]] = {}
         for gone in Look.prompt(built).omissions:
-            if gone.item is None:
+            if gone.item is None or gone.reason == OUTSIDE_POOL:
                 text = "?" * gone.count
             else:
                 source, _, place = gone.item.rpartition(":")

@@ -53,7 +53,7 @@ def build(sample: SampleInput, context: BuildContext) -> BuiltPrompt:
 
 def _build(sample: SampleInput, context: BuildContext) -> BuiltPrompt:
     arm, tokenizer = context.arm, context.tokenizer
-    sources = cut_sources(sample, arm.retrieval.chunk, tokenizer, CACHE)
+    sources = cut_sources(sample, arm.retrieval.chunking, tokenizer, CACHE)
     # Takes out what may not be shown: foreign projects, too private, expired, said twice.
     candidates = gather(sample, sources, arm.authority.max_level)
     found = passages(candidates.live, sources)
