@@ -24,8 +24,9 @@ from bench.compression.base import Rewriter
 from bench.contracts.forms import lead_of
 from bench.contracts.grammar import GrammarError, grammar_of
 from bench.groups import provider_asked
-from bench.planner import OPERATION, Prepared, ids_bytes
+from bench.planner import OPERATION, Prepared
 from bench.records import BuildRow, SampleRow
+from bench.request_identity import ids_bytes
 from bench.run_store import DeadEndError, RunError
 from bench.specs import UPPER_BOUNDS, ArmSpec, RunSpec
 from capsules.codec import Sealed, seal

@@ -24,7 +24,8 @@ from threading import Lock
 from bench.engines.base import Engine, EngineRequest, EngineResult
 from bench.engines.remote import RemoteEngine
 from bench.engines.results import failed
-from bench.planner import OPERATION, Plan, Planned, ids_bytes
+from bench.planner import OPERATION, Plan, Planned
+from bench.request_identity import ids_bytes
 from bench.run_policy import local_policy
 from capsules.content_id import content_id
 from capsules.decision import LOCAL, Ask, Gate

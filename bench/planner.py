@@ -7,10 +7,7 @@ Rules that this module owns:
   cells of one engine interleaved sample by sample so that drift hits all arms alike. Floor requests:
   every cell with caching off asks its first samples again, at the same concurrency in another order:
   how much the outputs of one setting differ from their own repeat.
-* Salts are derived, never random: off none; cold one a request; primed and served one a (project, level);
-  none for a provider that takes none.
 * A sample goes to its arm's provider, or to the one that its route names; see ``bench.routing``.
-* ``request_digest`` fixes what is computed (ids, sampling, salt, grammar), ``request_id`` what it is for.
 * What cannot be sent is skipped with a reason, never dropped: planned = done + failed + skipped.
 """
 
@@ -26,9 +23,9 @@ from bench.contracts.grammar import grammar_digest
 from bench.groups import BY_POLICY, Cell, Group, groups_of
 from bench.records import RequestRow, RouteRow
 from bench.report.inputs import ExpectedCell
+from bench.request_identity import request_digest, request_id, salt_of
 from bench.specs import ArmSpec, ProviderSpec, RunSpec, SamplingSpec
-from capsules.canonical import canonical_bytes
-from capsules.content_id import content_id, derived_key
+from capsules.content_id import derived_key
 from capsules.decision import LOCAL
 
 OPERATION = "generate"
@@ -217,59 +214,12 @@ def skip_reason(spec: RunSpec, arm: ArmSpec, n_prompt: int, route: RouteRow | No
     return None
 
 
-def ids_bytes(ids: Sequence[int]) -> bytes:
-    """The stored form of token ids: a canonical JSON array."""
-    return f"[{','.join(map(str, ids))}]".encode()
-
-
 def sampling_of(spec: RunSpec, phase: str, contract: str) -> SamplingSpec:
     """Sampling of a phase under a contract: the latency subset generates few tokens."""
     sampling = sampling_for(contract, spec.sampling)
     if phase == LATENCY:
         return dataclasses.replace(sampling, max_tokens=spec.latency_max_tokens)
     return sampling
-
-
-def request_digest(
-    ids_digest: str, sampling: SamplingSpec, salt: str | None, grammar: str | None = None
-) -> str:
-    """Identity of what is computed.
-
-    Args:
-        ids_digest: ContentId of the stored token ids.
-        sampling: How tokens are drawn.
-        salt: The cache salt.
-        grammar: ContentId of the grammar; a request without one has no such key.
-    """
-    value = {
-        "schema_id": "request/1",
-        "ids": ids_digest,
-        "sampling": {**dataclasses.asdict(sampling), "stop": list(sampling.stop)},
-        "salt": salt,
-    }
-    if grammar is not None:
-        value["grammar"] = grammar
-    return content_id(canonical_bytes(value))
-
-
-def request_id(cell_id: str, sample_id: str, phase: str, digest: str) -> str:
-    """Identity of a request in a run."""
-    value = {
-        "schema_id": "request-id/1",
-        "cell_id": cell_id,
-        "sample_id": sample_id,
-        "phase": phase,
-        "request_digest": digest,
-    }
-    return content_id(canonical_bytes(value))
-
-
-def salt_of(cell_id: str, cache: str, phase: str, project: str, level: str, sample_id: str) -> str | None:
-    """The derived cache salt of a request: isolates cells, phases and labels; for cold each request."""
-    if cache == "off":
-        return None
-    parts = [cell_id, phase, project, level] + ([sample_id] if cache == "cold" else [])
-    return derived_key("salt/v1", *(part.encode("utf-8") for part in parts))
 
 
 def takes_salts(spec: RunSpec, provider: str) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from types import TracebackType
 
 from bench.engines.base import EngineResult
-from bench.planner import Planned, ids_bytes
+from bench.planner import Planned
 from bench.records import CellState, ResponseRow
 from bench.records_io import RowWriter
+from bench.request_identity import ids_bytes
 from bench.run_store import RunFolder
 from capsules.canonical import parse_strict
 from capsules.store import Store

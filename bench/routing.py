@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from bench.groups import BY_POLICY
-from bench.planner import OPERATION, Prepared, ids_bytes
+from bench.planner import OPERATION, Prepared
 from bench.records import RouteHop, RouteRow
+from bench.request_identity import ids_bytes
 from bench.run_policy import policy_of
 from bench.specs import RunSpec
 from capsules.content_id import content_id

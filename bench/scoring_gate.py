@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from bench.egress import ELSEWHERE
 from bench.engines.scoring import ScoringEngine
-from bench.planner import OPERATION, ids_bytes
+from bench.planner import OPERATION
+from bench.request_identity import ids_bytes
 from bench.run_policy import local_policy
 from capsules.content_id import content_id
 from capsules.decision import LOCAL, Ask, Gate

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from bench.contracts.forms import lead_of
 from bench.contracts.grammar import grammar_digest, grammar_of
-from bench.planner import ids_bytes, request_digest, request_id, salt_of, sampling_of, says_ids, takes_salts
+from bench.planner import sampling_of, says_ids, takes_salts
 from bench.records import BuildRow, RequestRow
+from bench.request_identity import ids_bytes, request_digest, request_id, salt_of
 from bench.resume import last_answers
 from bench.stored_run import StoredRun
 from capsules.codec import read_stored

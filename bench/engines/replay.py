@@ -23,10 +23,10 @@ from bench.contracts.grammar import grammar_digest
 from bench.engines.base import EngineError, EngineInfo, EngineRequest, EngineResult
 from bench.engines.results import failed
 from bench.engines.start import EngineStart
-from bench.planner import ids_bytes, request_digest
 from bench.recorder import read_ids
 from bench.records import CellState, RequestRow, ResponseRow
 from bench.records_io import RowError, read_rows
+from bench.request_identity import ids_bytes, request_digest
 from bench.resume import last_answers
 from bench.run_store import RunFolder
 from bench.specs import ModelSpec

@@ -16,8 +16,9 @@ from bench.build.base import BuiltPrompt, Piece
 from bench.config import to_spec
 from bench.hydra_app import compose_config
 from bench.pipeline import Outcome, drive, start_run
-from bench.planner import Plan, Prepared, ids_bytes, make_plan
+from bench.planner import Plan, Prepared, make_plan
 from bench.progress import Reporter
+from bench.request_identity import ids_bytes
 from bench.run_store import create_run
 from bench.specs import RunSpec
 from bench.tokenizers import ByteTokenizer

@@ -7,15 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from bench.planner import (
-    LATENCY,
-    QUALITY,
-    Plan,
-    expected_cells,
-    request_digest,
-    request_id,
-    salt_of,
-)
+from bench.planner import LATENCY, QUALITY, Plan, expected_cells
+from bench.request_identity import request_digest, request_id, salt_of
 from bench.specs import RunSpec, SamplingSpec
 
 SAMPLES = ("s1", "s2", "s3", "s4")

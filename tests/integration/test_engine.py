@@ -19,13 +19,15 @@ import pytest
 from omegaconf import OmegaConf
 
 import conf
+from bench.build.base import ShownSource
+from bench.contracts.grammar import grammar_of
 from bench.engines.base import EngineError, EngineRequest, EngineResult
 from bench.engines.fake import PrefixMemory
 from bench.engines.process import ProcessRecord, end_stray, find_strays, session_members
 from bench.engines.start import EngineStart
 from bench.engines.vllm_engine import VllmEngine, start_vllm
 from bench.model_store import ModelFolder, prepare_model
-from bench.specs import EngineSpec, ModelSpec, SamplingSpec
+from bench.specs import ContractSpec, EngineSpec, ModelSpec, SamplingSpec
 from bench.tokenizers import HfTokenizer
 
 pytestmark = pytest.mark.engine
@@ -107,12 +109,17 @@ def send(engine: VllmEngine) -> Send:
         salt: str | None = None,
         max_tokens: int = 4,
         stop: tuple[str, ...] = (),
+        grammars: Sequence[str | None] | None = None,
     ) -> list[EngineResult]:
         sampling = SamplingSpec(max_tokens=max_tokens, stop=stop)
         return engine.generate(
             [
-                EngineRequest(request_id=str(i), ids=tuple(ids), salt=salt, sampling=sampling)
-                for i, ids in enumerate(prompts)
+                EngineRequest(
+                    request_id=str(i), ids=tuple(ids), salt=salt, sampling=sampling, grammar=grammar
+                )
+                for i, (ids, grammar) in enumerate(
+                    zip(prompts, grammars or [None] * len(prompts), strict=True)
+                )
             ]
         )
 
@@ -225,6 +232,81 @@ def test_one_bad_request_leaves_the_others(send: Send) -> None:
     assert [result.status for result in results] == ["ok", "error", "error", "error", "ok"]
     assert "2560" in (results[1].error or "")
     assert (results[1].cached_tokens, results[1].ttft_us) == (None, None)
+
+
+# The only quote that the grammar leaves is the whole text: tags that are special tokens, four scripts.
+HARD = (
+    '<b>Zinc</b> & "5\u00a0mg"\n\n\tof <i>x<y</i>',
+    "中文。日本語",
+    "ภาษาไทย",
+    "العربية",
+    "हिन्दी क्षत्रिय",
+    "e\u0301\U0001f600",
+)
+
+
+def scribble(seed: int, n: int) -> str:
+    """Prose without repetitions: what a grammar costs depends on them."""
+    rng = random.Random(seed)
+    return " ".join("".join(rng.choice("etaoinshrdlu") for _ in range(rng.randrange(2, 9))) for _ in range(n))
+
+
+def quote_grammar(*texts: str, min_chars: int = 1) -> str:
+    shown = tuple(
+        ShownSource(number=n, doc_id=text, source=text, ranges=((0, len(text)),))
+        for n, text in enumerate(texts, 1)
+    )
+    contract = ContractSpec(name="quote_constrained", min_chars=min_chars)
+    found = grammar_of(contract, shown, lambda source: source, lead=" ")
+    assert found is not None
+    return found
+
+
+def test_text_under_a_grammar_is_verbatim_whatever_its_tokens_are(send: Send) -> None:
+    results = send(
+        [[BOS, *words(text, 12)] for text in HARD],
+        max_tokens=96,
+        grammars=[quote_grammar(text, min_chars=len(text)) for text in HARD],
+    )
+    assert [result.text for result in results] == [f" <q>{text}</q> [1]" for text in HARD]
+    assert {result.finish_reason for result in results} == {"stop"}
+    for result in results:
+        assert result.grammar_us is not None
+        assert 0 < result.grammar_us < (result.ttft_us or 0) <= (result.e2e_us or 0)
+
+
+def test_a_wave_under_grammars_keeps_its_order_its_counts_and_its_other_requests(
+    engine: VllmEngine, send: Send
+) -> None:
+    """The first grammar takes longest to compile; the second and the last two cannot be compiled."""
+    block = engine.info.block_size or 0
+    shared = [BOS, *words("grammars", 3 * block)]
+    send([[BOS, 7]], grammars=['start: " [1]"\n'])  # the engine's grammar machinery is warm from here on
+    before = engine.counters()
+    big = " ".join(f"Passage {n} tells of the harbour and of its {n * n} boats." for n in range(100))
+    prose = [scribble(n, 1000) for n in range(16)]
+    prompts = [[*shared, 1000 + n] for n in range(6)]
+    grammars = [
+        quote_grammar(big),
+        "start: {",
+        quote_grammar("Alma"),
+        None,
+        quote_grammar(*(text[:4200] for text in prose[:12])),
+        quote_grammar(*prose),
+    ]
+    results = send(prompts, salt="grammars", max_tokens=24, grammars=grammars)
+    assert [result.status for result in results] == ["ok", "error", "ok", "ok", "error", "error"]
+    for index in (1, 4, 5):
+        error = results[index].error or ""
+        assert error.startswith("contract.grammar_uncompilable: ")
+        assert "substring_chars" not in error
+    assert [results[index].cached_tokens for index in (0, 2, 3)] == [0, 3 * block, 3 * block]
+    sent = [prompts[index] for index in (0, 2, 3, 4)]  # the fifth failed after it was queued
+    assert engine.counters()["prompt_tokens"] - before["prompt_tokens"] == sum(map(len, sent))
+    assert results[2].text.startswith(" <q>")
+    assert results[2].text[4:].partition("<")[0] in "Alma"
+    assert results[3].grammar_us is None
+    assert (results[0].grammar_us or 0) > (results[2].grammar_us or 0) > 0
 
 
 def test_a_killed_engine_is_an_error_and_leaves_nothing(

@@ -13,8 +13,8 @@ import pytest
 
 from bench.hydra_app import compose_config
 from bench.pipeline import Outcome, drive, start_run
-from bench.planner import ids_bytes
 from bench.progress import Reporter
+from bench.request_identity import ids_bytes
 from bench.run_store import read_json
 from bench.stored_run import StoredRun
 from bench.verification import verify_run
