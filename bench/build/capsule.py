@@ -30,11 +30,11 @@ from bench.build.examples import Example
 from bench.build.narrowing import Narrowed, narrow
 from bench.build.prefix import prefix_constraints, require_window, usable_examples
 from bench.build.rewriting import Rewritten, require_protected, rewrite_items, rewrite_whole, separators
-from bench.build.sealing import Kept, seal_evidence, seal_prompt
+from bench.build.sealing import seal_evidence, seal_prompt
+from bench.build.stating import state
 from bench.compression.base import PROTECTED, RAW
-from bench.evidence.claims import Stated, kept_claims, stated_claims
-from bench.evidence.disputes import REQUIRED_WORDS, shown
-from bench.evidence.missing import missing_evidence
+from bench.evidence.claims import Stated, stated_claims
+from bench.evidence.disputes import REQUIRED_WORDS
 from bench.selection.bill import header_tokens
 from capsules import omission_laws
 from capsules.errors import CapsuleError
@@ -197,7 +197,8 @@ def _fit(parts: _Parts) -> tuple[list[Item], _Draft]:
 def _draft(parts: _Parts, kept: Sequence[Item], dropped: dict[str, str]) -> _Draft:
     sample, arm, tokenizer = parts.sample, parts.ctx.arm, parts.ctx.tokenizer
     required = parts.narrowed.required
-    evidence = seal_evidence(sample, _kept(parts, kept), arm)
+    what = state(sample, parts.candidates, parts.narrowed, parts.stated, parts.spans, kept, arm)
+    evidence = seal_evidence(sample, what, arm)
     reasons = parts.candidates.dropped | dropped
     gone = accounting.omissions(parts.candidates.named, parts.candidates.denied, reasons, parts.outside)
     totals = accounting.totals(parts.counted)
@@ -209,21 +210,6 @@ def _draft(parts: _Parts, kept: Sequence[Item], dropped: dict[str, str]) -> _Dra
     rendered = render(prompt.record, records, parts.candidates.texts)
     tokenized = tokenize(rendered, tokenizer, parts.ctx.frame)
     return _Draft(prompt=prompt.record, evidence=records, rendered=rendered, tokenized=tokenized)
-
-
-def _kept(parts: _Parts, kept: Sequence[Item]) -> Kept:
-    """The kept items with what they state, where they disagree and what they lack."""
-    sample, arm, candidates = parts.sample, parts.ctx.arm, parts.candidates
-    in_sample = sorted(kept, key=lambda i: (i.place, i.start))
-    claims, out = kept_claims(sample.question, parts.stated, in_sample, parts.narrowed.required, arm)
-    return Kept(
-        items=kept,
-        spans=parts.spans,
-        claims=claims,
-        disputes=shown(sample, in_sample, parts.narrowed.found, arm.contradictions.policy),
-        missing=missing_evidence(sample.question, candidates, kept, out, parts.stated.answered, arm.missing),
-        floor=join_levels([LEVELS[0], *(item.doc.level for item in candidates.named)]),
-    )
 
 
 def _built(

@@ -54,6 +54,9 @@ SUITES: dict[str, list[str]] = {
         for name in ("egress", "egress_time", "egress_denials", "egress_raising", "delivery")
     ],
     "selection": ["tests/bench/selection"],
+    "evidence": ["tests/bench/evidence", "tests/bench/build/test_evidence.py"],
+    "claims": ["tests/bench/evidence", "tests/bench/build/test_evidence_claims.py"],
+    "studies": ["tests/bench/studies"],
     "space": [f"{CAPSULES}/test_policy_exhaustive.py"],
     "lines": [f"{CAPSULES}/test_cli_lines.py"],
     "rows": [
