@@ -26,6 +26,7 @@ MUTANTS: list[dict[str, str]] = [
 ]
 TASKS = "tests/tasks"
 CAPSULES, STORE, VECTORS = "tests/capsules", "tests/capsules/store", "tests/vectors/test_vectors.py"
+EVIDENCE, QUICK = "tests/bench/evidence", "not nli and not config and not thousand"
 SUITES: dict[str, list[str]] = {
     "vectors": [VECTORS, "-k", "says_what"],
     "digests": [VECTORS, "-k", "says_what or recipes"],
@@ -54,9 +55,9 @@ SUITES: dict[str, list[str]] = {
         for name in ("egress", "egress_time", "egress_denials", "egress_raising", "delivery")
     ],
     "selection": ["tests/bench/selection"],
-    "evidence": ["tests/bench/evidence", "tests/bench/build/test_evidence.py"],
-    "claims": ["tests/bench/evidence", "tests/bench/build/test_evidence_claims.py"],
-    "studies": ["tests/bench/studies"],
+    "evidence": [EVIDENCE, "tests/bench/build/test_evidence.py", "-k", QUICK],
+    "claims": [EVIDENCE, "tests/bench/build/test_evidence_claims.py", "-k", QUICK],
+    "studies": ["tests/bench/studies", "-k", "by_hand or threshold or resample or ratio"],
     "space": [f"{CAPSULES}/test_policy_exhaustive.py"],
     "lines": [f"{CAPSULES}/test_cli_lines.py"],
     "rows": [
