@@ -124,6 +124,24 @@ def test_claims_of_a_stored_answer_carry_what_they_derive_from(
     assert look.failures(built) == []
 
 
+def test_a_claim_rises_to_the_level_of_all_that_the_model_saw(
+    tmp_path: Path,
+    look: Look,
+    doc: Docs,
+    sample_of: Samples,
+    arm_of: Arms,
+    context: Contexts,
+    crossing: Docs,
+) -> None:
+    bell = doc("bell", "The ferry Alma has a bell.", level="internal")
+    sample = sample_of(ASK, crossing(9, None), bell)
+    stated = [{"id": "a", "text": "Alma needs 9 minutes.", "spans": [span("d9")]}]  # of a public span alone
+    built = build(sample, context(arm_of(claims=answers(tmp_path, sample, stated))))
+    assert [(e.visibility.level, len(e.exact_spans)) for e in built.evidence] == [("internal", 2)]
+    assert [c.text for c in look.claims(built)] == ["Alma needs 9 minutes."]
+    assert look.failures(built) == []
+
+
 def test_an_answer_that_saw_only_public_text_stays_public(
     tmp_path: Path, doc: Docs, sample_of: Samples, arm_of: Arms, context: Contexts, crossing: Docs
 ) -> None:

@@ -42,3 +42,16 @@ def test_a_contradiction_names_the_span_and_the_kind() -> None:
 
 def test_no_span_supports_nothing() -> None:
     assert judge("Gulls nest.", [], 1).status == "unsupported"
+
+
+@pytest.mark.parametrize(
+    "claim", ["Gulls nest 7 times.", "Gulls nest at times in 1901.", "Gulls never nest at times."]
+)
+def test_a_number_a_date_and_a_denial_must_be_the_span_s_too(claim: str) -> None:
+    spans = ["Gulls nest at times.", "Terns do."]
+    assert judge("At times, gulls nest.", spans, 8000).status == "supported"
+    assert judge(claim, spans, 8000).status != "supported"
+
+
+def test_a_number_that_no_span_has_is_unsupported_and_no_contradiction() -> None:
+    assert judge("Gulls nest 7 times.", ["Gulls nest at times."], 8000).status == "unsupported"
