@@ -124,7 +124,8 @@ def _by_rule(question: str, kept: Sequence[Item], required: frozenset[str], limi
 
 
 def _of_model(sample: SampleInput, sources: Sequence[Source], answer: StoredAnswer, arm: ArmSpec) -> Stated:
-    if request_digest(sample, answer.model, answer.shown) != answer.request:
+    digests = {source.doc.doc_id: source.cut.source for source in sources}
+    if request_digest(sample.question, digests, answer.model, answer.shown) != answer.request:
         raise BuildError(
             "claim.answer.stale",
             f"the stored answer of {answer.model!r} was given to another question or other sources",

@@ -9,9 +9,9 @@ Rules that this module owns:
   "sources": [{"source": doc_id, "digest": "b3:..."}]}`` with the documents that the model was shown, in
   order: an answer to another question or other bytes is not an answer to this one
   (``claim.answer.stale``).
-* ``shown`` are those documents; absent: all of the sample. A claim derives from its spans and those of
-  the claims in ``from``; its level is the join of all that was shown, for a model may use whatever it
-  sees.
+* ``shown`` are those documents; absent: all of the sample, or of the corpus. A claim derives from its
+  spans and those of the claims in ``from``; its level is the join of all that was shown, for a model may
+  use whatever it sees.
 * Claims that derive from each other in a circle derive from nothing (``claim.cycle``).
 * The file's bytes must have the digest that the config names.
 """
@@ -29,7 +29,7 @@ from capsules.canonical import canonical_bytes
 from capsules.content_id import content_id
 from capsules.errors import CapsuleError
 from capsules.strict_json import parse_strict
-from tasks.base import SampleInput, TextRange
+from tasks.base import TextRange
 
 REQUEST_SCHEMA = "claim-request/1"
 
@@ -59,13 +59,20 @@ class StoredAnswer:
     claims: tuple[StoredClaim, ...]
 
 
-def request_digest(sample: SampleInput, model: str, shown: Sequence[str] | None = None) -> str:
+def request_digest(
+    question: str, digests: Mapping[str, str], model: str, shown: Sequence[str] | None = None
+) -> str:
     """The digest of what a model was asked for a sample's claims.
 
+    Args:
+        question: The sample's question.
+        digests: ContentId of each document of the sample, or of the corpus, by doc_id, in order.
+        model: The model's name.
+        shown: The documents that it was shown; ``None`` for all.
+
     Raises:
-        BuildError: ``claim.reference``: a shown document that the sample does not have.
+        BuildError: ``claim.reference``: a shown document that is not there.
     """
-    digests = {doc.doc_id: content_id(doc.text.encode()) for doc in sample.sources}
     names = list(digests) if shown is None else list(shown)
     for name in names:
         if name not in digests:
@@ -73,7 +80,7 @@ def request_digest(sample: SampleInput, model: str, shown: Sequence[str] | None 
     value = {
         "schema_id": REQUEST_SCHEMA,
         "model": model,
-        "question": sample.question,
+        "question": question,
         "sources": [{"source": name, "digest": digests[name]} for name in names],
     }
     return content_id(canonical_bytes(value))

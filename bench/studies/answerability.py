@@ -23,6 +23,7 @@ from typing import Any
 
 from bench.build.base import BuildContext, BuildError
 from bench.build.capsule import CapsuleBuilder
+from bench.build.corpus import Corpus
 from bench.config import to_spec
 from bench.config_checks import ConfigError
 from bench.evidence.answerability import Answerability, assess
@@ -76,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     arm = _arm(spec)
     data = load_task(spec.task)
     with reporter.bar("building", len(data.samples)) as advance:
-        verdicts = judge(data.samples, arm, advance)
+        verdicts = judge(data.samples, arm, Corpus(data.corpus) if data.corpus else None, advance)
     if len({verdict.answerable for verdict in verdicts}) < 2:
         raise ConfigError(
             f"task {spec.task.name}: expected answerable and unanswerable samples, found {len(verdicts)} "
@@ -95,10 +96,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def judge(samples: Sequence[Sample], arm: ArmSpec, advance: Callable[[int], object]) -> list[Verdict]:
+def judge(
+    samples: Sequence[Sample], arm: ArmSpec, corpus: Corpus | None, advance: Callable[[int], object]
+) -> list[Verdict]:
     """Build each sample's evidence without gold and judge it."""
     build, found = CapsuleBuilder(), []
-    context = BuildContext(arm=replace(arm, budget=_UNBOUND), tokenizer=ByteTokenizer(), examples=())
+    context = BuildContext(
+        arm=replace(arm, budget=_UNBOUND), tokenizer=ByteTokenizer(), examples=(), corpus=corpus
+    )
     for sample in samples:
         texts: list[str] = []
         refused = False

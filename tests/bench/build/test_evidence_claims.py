@@ -77,7 +77,12 @@ def answers(folder: Path, sample: SampleInput, stated: list[dict[str, Any]], **m
     line = {
         "sample": sample.sample_id,
         "model": "m",
-        "request": request_digest(sample, "m", more.get("shown")),
+        "request": request_digest(
+            sample.question,
+            {doc.doc_id: content_id(doc.text.encode()) for doc in sample.sources},
+            "m",
+            more.get("shown"),
+        ),
         "claims": stated,
         **more,
     }

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,7 @@ from bench.evidence.stored_claims import (
 )
 from capsules.canonical import canonical_bytes
 from capsules.content_id import content_id
-from capsules.source import Origin
-from tasks.base import SampleInput, SourceDoc, TextRange
+from tasks.base import TextRange
 
 LINE: dict[str, Any] = {
     "sample": "s-1",
@@ -121,33 +119,23 @@ def test_a_diamond_is_no_circle_and_a_long_chain_needs_no_stack() -> None:
     assert closure([*chain, claim("c20000", place("d", 7))])["c0"] == (place("d", 7),)
 
 
-def test_the_request_is_the_question_the_model_and_the_bytes(sample_of: Callable[..., SampleInput]) -> None:
-    docs = [
-        SourceDoc(
-            doc_id=name,
-            text=text,
-            title=None,
-            origin=Origin(dataset="toy", row=name),
-            license="CC0-1.0",
-            project="p",
-        )
-        for name, text in (("a", "One."), ("b", "Two."))
-    ]
-    sample = sample_of("Which?", *docs)
+def test_the_request_is_the_question_the_model_and_the_bytes() -> None:
+    docs = {"a": content_id(b"One."), "b": content_id(b"Two.")}
     value = {
         "schema_id": "claim-request/1",
         "model": "m",
         "question": "Which?",
         "sources": [{"source": "b", "digest": content_id(b"Two.")}],
     }
-    assert request_digest(sample, "m", ["b"]) == content_id(canonical_bytes(value))
+    assert request_digest("Which?", docs, "m", ["b"]) == content_id(canonical_bytes(value))
     digests = {
-        request_digest(sample, "m"),
-        request_digest(sample, "m", ["b", "a"]),
-        request_digest(sample, "n"),
-        request_digest(sample_of("What?", *docs), "m"),
+        request_digest("Which?", docs, "m"),
+        request_digest("Which?", docs, "m", ["b", "a"]),
+        request_digest("Which?", docs, "n"),
+        request_digest("What?", docs, "m"),
+        request_digest("Which?", {**docs, "b": content_id(b"Three.")}, "m"),
     }
-    assert len(digests) == 4
-    assert request_digest(sample, "m") == request_digest(sample, "m", ["a", "b"])
+    assert len(digests) == 5
+    assert request_digest("Which?", docs, "m") == request_digest("Which?", docs, "m", ["a", "b"])
     with pytest.raises(BuildError, match="expected a document of the sample, found 'c'"):
-        request_digest(sample, "m", ["c"])
+        request_digest("Which?", docs, "m", ["c"])
