@@ -28,7 +28,7 @@ def make_item(doc_id: str, text: str, **more: object) -> Item:
     return Item(
         item=f"{source}:0-{len(text)}",
         doc=doc,
-        place=(0, 0),
+        places=((0, 0),),
         source=source,
         start=0,
         end=len(text),
