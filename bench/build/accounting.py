@@ -110,11 +110,14 @@ def shown_sources(shown: Iterable[ShownNumber], items: Iterable[Item]) -> tuple[
     )
 
 
-@lru_cache(maxsize=1 << 16)
 def _candidate(item: Item, named: bool) -> CandidateItem:
-    return CandidateItem(
-        item=item.item, tokens=item.tokens, source=item.source, start=item.start, end=item.end, named=named
-    )
+    return _counted(item.item, item.tokens, item.source, item.start, item.end, named)
+
+
+# Items of a source come back with every sample that has it: their rows in the books are made once.
+@lru_cache(maxsize=1 << 16)
+def _counted(item: str, tokens: int, source: str, start: int, end: int, named: bool) -> CandidateItem:
+    return CandidateItem(item=item, tokens=tokens, source=source, start=start, end=end, named=named)
 
 
 @lru_cache(maxsize=1 << 16)

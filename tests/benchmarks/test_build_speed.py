@@ -18,12 +18,13 @@ from typing import Any
 
 import pytest
 
-from bench.build import registry
+from bench.build import accounting, capsule, registry
 from bench.build.base import BuildContext
 from bench.build.capsule import CapsuleBuilder
 from bench.build_stage import Bench, Building, build_all, context_of
 from bench.config import to_spec
 from bench.hydra_app import compose_config
+from bench.retrieval import bm25
 from bench.specs import ArmSpec, BudgetSpec, RetrievalSpec, RunSpec, SelectionSpec
 from bench.tokenizers import ByteTokenizer
 from capsules.store import MemoryStore
@@ -75,7 +76,7 @@ def test_capsules_built(
     benchmark.pedantic(without_checks, args=arguments, rounds=ROUNDS)
 
     def checked() -> None:
-        monkeypatch.setattr(registry, "BUILDERS", {"capsule": CapsuleBuilder()})
+        monkeypatch.setattr(registry, "BUILDERS", {"capsule": new_builder()})
         with_checks(spec, data)
 
     built, verified = best(lambda: without_checks(*arguments), checked)
@@ -91,8 +92,15 @@ def with_checks(spec: RunSpec, data: TaskData) -> None:
     assert all(row.status == "ok" for row in build_all(bench, lambda n: None).builds)
 
 
+def new_builder() -> CapsuleBuilder:
+    """A builder that has seen nothing: what is kept a source is forgotten too."""
+    for kept in (capsule._span, accounting._counted, accounting._omission, bm25._counted):
+        kept.cache_clear()
+    return CapsuleBuilder()
+
+
 def without_checks(arm: ArmSpec, samples: Sequence[Sample], examples: Sequence[Sample]) -> None:
-    build = CapsuleBuilder()
+    build = new_builder()
     context = BuildContext(arm=arm, tokenizer=ByteTokenizer(), examples=tuple(examples))
     for sample in samples:
         build(sample.input, context)
