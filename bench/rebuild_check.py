@@ -8,6 +8,7 @@ Rules that this module owns:
   answered: nothing that it builds is written, and its hash seed is its own.
 * Compared are request digests (of ids, sampling, salt, grammar), one by one, for every request that was sent.
 * It is a measurement: a digest that differs is counted, and a rebuild that fails is said and leaves no rows.
+* Rows that do not cover the stored requests (a resumed run has sent more since) are made anew.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 from bench.build_stage import Bench, build_all
@@ -33,9 +35,10 @@ LAST_LINES = 3
 
 
 def check_in_new_process(folder: RunFolder, reporter: Reporter) -> None:
-    """Rebuild a run's requests in a new process and write ``rebuilt.jsonl``, unless it is there."""
-    if folder.rebuilt.is_file():
+    """Rebuild a run's requests in a new process and write ``rebuilt.jsonl``, unless it is there for them."""
+    if _covers(read_rows(folder.rebuilt, RebuiltRow), read_rows(folder.requests, RequestRow)):
         return
+    folder.rebuilt.unlink(missing_ok=True)
     reporter.say("building every prompt again in a new process ...")
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     env.pop("PYTHONHASHSEED", None)
@@ -50,6 +53,12 @@ def check_in_new_process(folder: RunFolder, reporter: Reporter) -> None:
         reporter.say(f"the rebuild failed, so it is not measured: {' / '.join(last) or done.returncode}")
         return
     write_atomic(folder.rebuilt, done.stdout)
+
+
+def _covers(rows: list[RebuiltRow], sent: list[RequestRow]) -> bool:
+    """Whether rows of an earlier check speak of these requests (a run's prompts never change)."""
+    counted = Counter({(row.sample_id, row.arm_id): row.requests for row in rows})
+    return counted == Counter((row.sample_id, row.arm_id) for row in sent)
 
 
 def rebuild(folder: RunFolder) -> list[RebuiltRow]:

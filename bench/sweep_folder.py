@@ -11,17 +11,21 @@ Rules that this module owns:
 * A job is known by its number and its overrides: the same command gives the same jobs. Other overrides under
   a known number are refused.
 * Files are whole or absent; jobs in other processes (a launcher's workers) write files of their own.
+* One process drives a sweep: it holds the folder by ``flock``, which ends with the process.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import os
 import re
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bench.run_store import RUN_ID, RunError, RunFolder, read_json, write_atomic, write_json
 from capsules.timestamp import format_time
@@ -50,8 +54,30 @@ class SweepFolder:
 
     @property
     def overrides(self) -> tuple[str, ...]:
-        """What the sweep was asked for."""
-        return tuple(str(word) for word in read_json(self.path / "sweep.json")["overrides"])
+        """What the sweep was asked for.
+
+        Raises:
+            RunError: ``sweep.json`` is damaged.
+        """
+        return _words(self.path / "sweep.json", read_json(self.path / "sweep.json"))
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Drive the sweep, alone.
+
+        Raises:
+            RunError: Another process does.
+        """
+        fd = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                text = f"{self.path} is in use by another process: wait for it, or end it"
+                raise RunError(text) from error
+            yield
+        finally:
+            os.close(fd)
 
     def start(self, number: int) -> None:
         """Write down that a job was reached, so that one that leaves nothing else is missed."""
@@ -62,11 +88,15 @@ class SweepFolder:
         """Write down which run a job became."""
         where = run.path.resolve().relative_to(self.results.resolve()).as_posix()
         value = {"schema_id": JOB_ID, "job": number, "overrides": list(overrides), "run": where}
-        write_json(self._jobs / f"{number}.json", value)
+        write_json(self.job_file(number), value)
 
     def end(self, number: int, code: int) -> None:
         """Write down how a job ended."""
         write_atomic(self._jobs / f"{number}.exit", str(code).encode())
+
+    def job_file(self, number: int) -> Path:
+        """Where it is written which run a job became."""
+        return self._jobs / f"{number}.json"
 
     def numbers(self) -> list[int]:
         """Numbers of all jobs that were reached."""
@@ -78,12 +108,14 @@ class SweepFolder:
         Raises:
             RunError: Its file is damaged.
         """
-        path = self._jobs / f"{number}.json"
+        path = self.job_file(number)
         if not path.is_file():
             return None
         value = read_json(path)
-        overrides = tuple(str(word) for word in value["overrides"])
-        return Job(number=number, overrides=overrides, run=RunFolder(self.results / value["run"]))
+        run = value.get("run")
+        if not isinstance(run, str):
+            raise RunError(f"{path} is damaged: expected a run folder under 'run', found {run!r}")
+        return Job(number=number, overrides=_words(path, value), run=RunFolder(self.results / run))
 
     def discard_if_unused(self) -> None:
         """Remove the folder of a sweep of which no job was reached, and what was made for it alone."""
@@ -96,7 +128,15 @@ class SweepFolder:
     def code(self, number: int) -> int:
         """A job's exit code; one that left none could not be done (2)."""
         path = self._jobs / f"{number}.exit"
-        return int(path.read_text()) if path.is_file() else 2
+        text = path.read_text("utf-8", "replace") if path.is_file() else ""
+        return int(text) if re.fullmatch(r"[0-9]{1,3}", text) else 2
+
+
+def _words(path: Path, value: dict[str, Any]) -> tuple[str, ...]:
+    words = value.get("overrides")
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise RunError(f"{path} is damaged: expected a list of strings under 'overrides', found {words!r}")
+    return tuple(words)
 
 
 def create_sweep(results: Path, overrides: Sequence[str], now: int) -> SweepFolder:

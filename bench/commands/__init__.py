@@ -49,9 +49,13 @@ def _run(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _one_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", metavar="RUN", help=RUN_HELP)
+def _one_run(parser: argparse.ArgumentParser, what: str = RUN_HELP) -> None:
+    parser.add_argument("target", metavar="RUN", help=what)
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+
+
+def _run_or_sweep(parser: argparse.ArgumentParser) -> None:
+    _one_run(parser, f"{RUN_HELP}; or the folder or id of a sweep")
 
 
 def _verify(parser: argparse.ArgumentParser) -> None:
@@ -163,7 +167,7 @@ COMMANDS: Mapping[str, Command] = {
         help="continue an unfinished run or sweep; requests that failed are sent again",
         examples="example: capsule-bench resume latest",
         module="resume",
-        arguments=_one_run,
+        arguments=_run_or_sweep,
     ),
     "verify": Command(
         help="re-check every id, count, score and report of a run, from its stored bytes",
@@ -181,7 +185,7 @@ COMMANDS: Mapping[str, Command] = {
         help="write the report of a run, or the comparison of a sweep, again from stored bytes",
         examples="example: capsule-bench report latest",
         module="report",
-        arguments=_one_run,
+        arguments=_run_or_sweep,
     ),
     "compare": Command(
         help="complete runs side by side: settings, cells, and differences paired by sample",

@@ -6,7 +6,9 @@ with the command for it.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
+from pathlib import Path
 
 from bench.commands.output import print_json
 from bench.errors import describe_os_error, is_expected
@@ -32,10 +34,15 @@ def drive_to_end(folder: RunFolder, prepared: Prepared, reporter: Reporter) -> i
         print_json({"run": str(folder.path), "run_id": folder.run_id, "complete": False, "exit": code})
         word = "interrupted" if code == 130 else "stopped"
         if not isinstance(error, DeadEndError):
-            fail(f"{word}; continue with: capsule-bench resume {folder.path}")
+            fail(f"{word}; continue with: {resume_command(folder.path)}")
         raise
     say_end(outcome, reporter)
     return outcome.exit_code
+
+
+def resume_command(path: Path) -> str:
+    """The command that continues a run or a sweep, to be pasted into a shell."""
+    return f"capsule-bench resume {shlex.quote(str(path))}"
 
 
 def say_end(outcome: Outcome, reporter: Reporter) -> None:

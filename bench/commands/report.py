@@ -31,7 +31,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _comparison(sweep: SweepFolder, as_json: bool) -> int:
-    changed = gather(sweep, Reporter(quiet=as_json))
+    found = gather(sweep, Reporter(quiet=as_json))
     if as_json:
-        print_json({"sweep": str(sweep.path), "changed": changed})
-    return 0
+        print_json(
+            {
+                "sweep": str(sweep.path),
+                "runs": found.runs,
+                "missing": list(found.missing),
+                "changed": list(found.changed),
+            }
+        )
+    elif found.runs > 1:
+        state = f"{len(found.changed)} files written anew" if found.changed else "unchanged, byte for byte"
+        print_text(f"{sweep.path / 'comparison.html'}: {found.runs} runs, {state}")
+    return 0 if found.runs > 1 else 2

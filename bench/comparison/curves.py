@@ -1,4 +1,7 @@
-"""What a swept number does: one line a cell, over the values of the one setting that differs."""
+"""What a swept number does: one line an arm, over the values of the one setting that differs.
+
+Seeds and experiments may differ beside it: their runs never share a line.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,10 @@ def swept_number(varied: Mapping[str, tuple[object, ...]]) -> tuple[str, tuple[i
 
     Settings of several arms that move together (one budget for all arms) count as one.
     """
-    columns = {values for key, values in varied.items() if key not in RUN_WIDE}
-    if len(columns) != 1:
+    columns = [values for key, values in varied.items() if key not in RUN_WIDE]  # may hold lists
+    if not columns or any(column != columns[0] for column in columns):
         return None
-    values = next(iter(columns))
+    values = columns[0]
     numbers_ = tuple(value for value in values if isinstance(value, int) and not isinstance(value, bool))
     if len(numbers_) != len(values) or len(set(numbers_)) < 2:
         return None
@@ -37,13 +40,22 @@ def curves(members: Sequence[Member], varied: Mapping[str, tuple[object, ...]]) 
     if swept is None:
         return []
     key, values = swept
-    return [figure for metric in DRAWN if (figure := _curve(members, metric, key, values)) is not None]
+    apart = line_names(varied, len(members))
+    return [figure for metric in DRAWN if (figure := _curve(members, metric, key, values, apart)) is not None]
 
 
-def lines(members: Sequence[Member], metric: str, values: Sequence[int]) -> dict[str, list[Point]]:
-    """Points by arm, in the reference state of each run, by rising x."""
+def line_names(varied: Mapping[str, tuple[object, ...]], n: int) -> list[str]:
+    """What the name of every run's lines ends with: runs of other seeds are lines of their own."""
+    wide = [key for key in RUN_WIDE if key in varied]
+    return ["".join(f", {key} {varied[key][place]}" for key in wide) for place in range(n)]
+
+
+def lines(
+    members: Sequence[Member], metric: str, values: Sequence[int], apart: Sequence[str]
+) -> dict[str, list[Point]]:
+    """Points by arm and what sets runs apart, in the reference state of each run, by rising x."""
     found: dict[str, list[Point]] = {}
-    for member, x in zip(members, values, strict=True):
+    for member, x, suffix in zip(members, values, apart, strict=True):
         view = member.view
         cells = [cell for arm in view.arms if (cell := view.reference_cell(arm)) is not None]
         limits = headline_intervals(view, cells, metric)
@@ -51,14 +63,16 @@ def lines(members: Sequence[Member], metric: str, values: Sequence[int]) -> dict
             headline = view.summary(cell.cell_id, metric).headline
             if headline is not None:
                 point = Point(x=x, value=headline, interval=interval)
-                found.setdefault(cell.arm.arm_id, []).append(point)
+                found.setdefault(cell.arm.arm_id + suffix, []).append(point)
     return {arm: sorted(points, key=lambda p: p.x) for arm, points in found.items()}
 
 
-def _curve(members: Sequence[Member], metric: str, key: str, values: Sequence[int]) -> Drawn | None:
+def _curve(
+    members: Sequence[Member], metric: str, key: str, values: Sequence[int], apart: Sequence[str]
+) -> Drawn | None:
     return curve(
         f"curve_{metric}",
-        lines(members, metric, values),
+        lines(members, metric, values, apart),
         metric=metric,
         definition=METRICS[metric].definition,
         key=key,

@@ -67,6 +67,15 @@ def test_a_new_process_builds_every_request_again(finished: Outcome, tmp_path: P
     assert sorted(p.name for p in folder.path.iterdir()) == sorted([*before, "rebuilt.jsonl"])
 
 
+def test_rows_that_speak_of_fewer_requests_are_made_anew(finished: Outcome, tmp_path: Path) -> None:
+    folder = RunFolder(Path(shutil.copytree(finished.folder.path, tmp_path / finished.folder.run_id)))
+    check_in_new_process(folder, QUIET)
+    whole = folder.rebuilt.read_bytes()
+    folder.rebuilt.write_bytes(whole[: whole.index(b"\n") + 1])  # a driver stopped before the rest was sent
+    check_in_new_process(folder, QUIET)
+    assert folder.rebuilt.read_bytes() == whole
+
+
 def test_a_builder_that_differs_from_process_to_process_is_seen(
     small: Callable[..., list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

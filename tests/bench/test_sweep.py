@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -88,6 +89,20 @@ def test_a_finished_sweep_is_not_run_again_and_its_comparison_is_the_same_bytes(
     assert {p: p.read_bytes() for p in sweep.rglob("*") if p.is_file()} == before
     done = bench(folder, "report", sweep.name, "--json")
     assert json.loads(done.stdout)["changed"] == []
+
+
+def test_a_run_that_cannot_be_read_is_named_and_the_others_are_compared(swept: Swept, tmp_path: Path) -> None:
+    folder, value = swept
+    copy = tmp_path / "a folder"
+    shutil.copytree(folder / "results", copy / "results", symlinks=True)
+    sweep = copy / "results" / "sweeps" / Path(value["sweep"]).name
+    (copy / "results" / "quickstart" / Path(value["jobs"][1]["run"]).name / "manifest.json").write_text("{")
+    done = bench(copy, "report", str(sweep), "--json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["runs"], found["changed"]) == (2, 1, [])
+    (line,) = found["missing"]
+    assert line.startswith("job 1: ")
+    assert "manifest.json" in line
 
 
 def test_runs_are_compared_by_name(swept: Swept, tmp_path: Path) -> None:

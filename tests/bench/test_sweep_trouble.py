@@ -1,0 +1,87 @@
+"""Sweeps in trouble: interrupted, driven twice, damaged, and settings that are no numbers."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench.commands import sweep as commands
+from bench.comparison.curves import line_names, swept_number
+from bench.run_store import RunError
+from bench.sweep_folder import SweepFolder, create_sweep
+
+
+def test_an_interrupted_sweep_says_how_it_goes_on(
+    tmp_path: Path,
+    small: Callable[..., list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "_job", interrupted)
+    sweep = create_sweep(tmp_path / "with a space", small("seed=1,2"), 0)
+    with pytest.raises(KeyboardInterrupt):
+        commands.run_sweep(sweep)
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {
+        "sweep": str(sweep.path),
+        "jobs": [{"job": 0, "exit": 130, "run": None}],
+        "exit": 130,
+    }
+    command = err.splitlines()[-1].partition("continue with: ")[2]
+    assert shlex.split(command) == ["capsule-bench", "resume", str(sweep.path)]
+
+
+def test_a_sweep_is_driven_by_one_process_at_a_time(tmp_path: Path, small: Callable[..., list[str]]) -> None:
+    sweep = create_sweep(tmp_path, small("seed=1,2"), 0)
+    with sweep.held(), pytest.raises(RunError, match="in use by another process"):
+        commands.run_sweep(SweepFolder(sweep.path, sweep.results))
+    assert sweep.numbers() == []
+    with sweep.held():  # let go of, it can be held again
+        pass
+
+
+@pytest.mark.parametrize(
+    "text", ['{"overrides":["seed=1"]}', '{"run":"a/b"}', '{"overrides":[1],"run":"a"}', ""]
+)
+def test_a_damaged_job_is_one_error_and_no_run_of_the_comparison(tmp_path: Path, text: str) -> None:
+    sweep = create_sweep(tmp_path, ["seed=1,2"], 0)
+    sweep.start(0)
+    sweep.job_file(0).write_text(text)
+    with pytest.raises(RunError, match=r"jobs/0\.json"):
+        sweep.job(0)
+
+
+def test_a_damaged_sweep_file_and_a_damaged_exit_code(tmp_path: Path) -> None:
+    sweep = create_sweep(tmp_path, ["seed=1,2"], 0)
+    (sweep.path / "sweep.json").write_text('{"overrides":"seed"}')
+    with pytest.raises(RunError, match="expected a list of strings"):
+        _ = sweep.overrides
+    (sweep.path / "jobs" / "0.exit").write_text("zero")
+    assert sweep.code(0) == 2
+
+
+def test_a_number_is_swept_only_if_it_alone_differs() -> None:
+    assert swept_number({"arms.a.budget": (1, 2), "arms.b.budget": (1, 2)}) == ("budget", (1, 2))
+    assert swept_number({"k": (1, 2), "seed": (0, 5)}) == ("k", (1, 2))
+    assert swept_number({"k": (1, 2), "j": (1, 3)}) is None
+    assert swept_number({"arms.a.caches": (["off"], ["cold", "primed"])}) is None
+    assert swept_number({"arms.a.caches": (["off"], ["cold"]), "k": (1, 2)}) is None
+    assert swept_number({"seed": (0, 5)}) is None
+    assert swept_number({"flag": (True, False)}) is None
+
+
+def test_runs_of_other_seeds_are_lines_of_their_own() -> None:
+    assert line_names({"k": (1, 1, 2, 2), "seed": (0, 1, 0, 1)}, 4) == [
+        ", seed 0",
+        ", seed 1",
+        ", seed 0",
+        ", seed 1",
+    ]
+    assert line_names({"k": (1, 2)}, 2) == ["", ""]
