@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from string import ascii_uppercase
 
 from bench.commands.output import print_json, print_text
 from bench.comparison.document import comparison_files
@@ -17,7 +18,7 @@ from bench.run_store import RunError, find_run
 def run(arguments: argparse.Namespace) -> int:
     """Compare runs; the first one is what the others are paired with."""
     folders = [find_run(name, arguments.results) for name in arguments.targets]
-    members = [load_member(folder, chr(ord("A") + i)) for i, folder in enumerate(folders)]
+    members = [load_member(folder, _label(i)) for i, folder in enumerate(folders)]
     require_members(members)
     title = f"Comparison of {len(members)} runs"
     written = _write(arguments.out, comparison_files(members, title=title)) if arguments.out else []
@@ -43,6 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out:
         print_text(f"{len(written)} files written to {arguments.out}")
     return 0
+
+
+def _label(place: int) -> str:
+    return ascii_uppercase[place] if place < len(ascii_uppercase) else f"run {place + 1}"
 
 
 def _exact(value: object) -> object:

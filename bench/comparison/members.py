@@ -84,6 +84,30 @@ def require_members(members: Sequence[Member]) -> None:
 
 def different_settings(members: Sequence[Member]) -> dict[str, tuple[object, ...]]:
     """Settings that are not the same in all members, with each member's value (``None``: not there)."""
-    keys = sorted({key for member in members for key in member.settings})
-    found = {key: tuple(member.settings.get(key) for member in members) for key in keys if key not in SILENT}
-    return {key: values for key, values in found.items() if any(value != values[0] for value in values)}
+    return differing([member.settings for member in members])
+
+
+def differing(settings: Sequence[Mapping[str, object]]) -> dict[str, tuple[object, ...]]:
+    """The same of flat configs.
+
+    An arm that some have and others have not is one setting, ``arms.NAME``; its own settings are told where
+    those that have it differ.
+    """
+    found: dict[str, tuple[object, ...]] = {}
+    for key in sorted({key for one in settings for key in one}):
+        if key in SILENT:
+            continue
+        values, arm = tuple(one.get(key) for one in settings), _arm(key)
+        having = [arm is None or any(_arm(other) == arm for other in one) for one in settings]
+        if not all(having):
+            found[f"arms.{arm}"] = tuple("there" if has else None for has in having)
+        known = [value for value, has in zip(values, having, strict=True) if has]
+        if any(value != known[0] for value in known):
+            found[key] = values
+    return found
+
+
+def _arm(key: str) -> str | None:
+    """The arm that a setting belongs to."""
+    group, _, rest = key.partition(".")
+    return rest.partition(".")[0] if group == "arms" else None

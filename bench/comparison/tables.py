@@ -133,6 +133,11 @@ def paired_table(members: Sequence[Member]) -> Table:
         notes=(
             "A pair is left out if either side has an error there (for amounts also: an unknown value).",
             *(_unpaired(member, first, len(shared[member.label])) for member in others),
+            *(
+                f"{member.label} and {first.label} have no cell of the same name: nothing is paired."
+                for member in others
+                if not any(cell.cell_id in bases for cell in member.view.cells)
+            ),
         ),
     )
 

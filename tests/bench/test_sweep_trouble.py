@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench.commands import sweep as commands
 from bench.comparison.curves import line_names, swept_number
+from bench.comparison.members import differing, load_member
+from bench.comparison.tables import paired_table
+from bench.pipeline import Outcome
 from bench.run_store import RunError
 from bench.sweep_folder import SweepFolder, create_sweep
 
@@ -85,3 +90,24 @@ def test_runs_of_other_seeds_are_lines_of_their_own() -> None:
         ", seed 1",
     ]
     assert line_names({"k": (1, 2)}, 2) == ["", ""]
+
+
+def test_an_arm_that_some_runs_lack_is_one_setting() -> None:
+    one = {"seed": 0, "arms.a.k": 1, "arms.a.layout": "naive", "arms.b.k": 4, "task.data_dir": "x"}
+    two = {"seed": 0, "arms.b.k": 4, "task.data_dir": "y"}
+    three = {"seed": 0, "arms.a.k": 2, "arms.a.layout": "naive", "arms.b.k": 4}
+    assert differing([one, two, three]) == {"arms.a": ("there", None, "there"), "arms.a.k": (1, None, 2)}
+    assert differing([one, two]) == {"arms.a": ("there", None)}
+    assert differing([two, {**two, "arms.b.k": 5}]) == {"arms.b.k": (4, 5)}
+
+
+def test_runs_without_a_common_cell_say_so(finished: Outcome, tmp_path: Path) -> None:
+    first = load_member(finished.folder, "A")
+    other = replace(first, label="B", view=copy(first.view))
+    other.view.__dict__["cells"] = tuple(
+        replace(cell, arm=replace(cell.arm, arm_id=f"other_{cell.arm.arm_id}")) for cell in first.view.cells
+    )
+    table = paired_table([first, other])
+    assert table.rows == ()
+    assert table.notes[-1] == "B and A have no cell of the same name: nothing is paired."
+    assert "no cell" not in " ".join(paired_table([first, replace(first, label="B")]).notes)
