@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.manifest import file_digests, run_facts
+from bench.manifest import MANIFEST_ID, file_digests, run_facts
 from bench.progress import Reporter
 from bench.report import render_report
 from bench.run_store import RunError, RunFolder, read_json, write_atomic, write_json
@@ -23,6 +23,7 @@ from bench.scores_file import read_scores, scores_bytes
 from bench.stored_run import Counts, StoredRun
 
 SCORES = "scores.parquet"
+MANIFEST_KEYS = ("schema_id", "run_id", "now", "counts", "times_ms", "files")  # what every reader needs
 FOLDERS = ("figures", "tables")  # hold what the report wrote and nothing else
 
 
@@ -73,7 +74,7 @@ def require_manifest(folder: RunFolder) -> dict[str, Any]:
     """The manifest of a complete run.
 
     Raises:
-        RunError: There is none.
+        RunError: There is none, or it is damaged.
     """
     if folder.dry:
         raise RunError(f"{folder.path} holds what `capsule-bench build` left: no run, so no scores or report")
@@ -82,7 +83,12 @@ def require_manifest(folder: RunFolder) -> dict[str, Any]:
             f"{folder.path} is not complete (it has no manifest.json); continue it with "
             f"`capsule-bench resume {folder.path}`"
         )
-    return read_json(folder.manifest)
+    manifest = read_json(folder.manifest)
+    missing = [key for key in MANIFEST_KEYS if key not in manifest]
+    if missing or manifest["schema_id"] != MANIFEST_ID:
+        what = f"no {', '.join(missing)}" if missing else f"schema_id {manifest['schema_id']!r}"
+        raise RunError(f"{folder.manifest} is damaged: expected a {MANIFEST_ID}, found {what}")
+    return manifest
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:

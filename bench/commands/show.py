@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bench.commands.find_capsule import Found, named_capsule
 from bench.commands.output import print_json, print_text
+from bench.completion import require_manifest
 from bench.config_checks import ConfigError
 from bench.golden.texts import without_texts
 from bench.records import CellState
@@ -74,7 +75,7 @@ def _setting(found: Found, arguments: argparse.Namespace) -> Setting:
 
 def _show_run(folder: RunFolder, *, as_json: bool) -> int:
     stored = StoredRun(folder)
-    manifest = read_json(folder.manifest) if folder.complete else None
+    manifest = require_manifest(folder) if folder.complete else None
     if as_json:
         print_json(
             {
@@ -110,7 +111,7 @@ def run_lines(run: StoredRun) -> Iterator[str]:
     for void in run.void():
         yield f"void       {void}"
     if run.folder.complete:
-        yield f"time       {time_line(read_json(run.folder.manifest)['times_ms'], run.cells)}"
+        yield f"time       {time_line(require_manifest(run.folder)['times_ms'], run.cells)}"
     yield "prompts (sample, arm, tokens, capsule):"
     for row in run.builds:
         what = row.prompt_capsule or (

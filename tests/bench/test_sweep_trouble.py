@@ -15,8 +15,9 @@ from bench.commands import sweep as commands
 from bench.comparison.curves import line_names, swept_number
 from bench.comparison.members import differing, load_member
 from bench.comparison.tables import paired_table
+from bench.completion import require_manifest
 from bench.pipeline import Outcome
-from bench.run_store import RunError
+from bench.run_store import RunError, RunFolder
 from bench.sweep_folder import SweepFolder, create_sweep
 
 
@@ -111,3 +112,11 @@ def test_runs_without_a_common_cell_say_so(finished: Outcome, tmp_path: Path) ->
     assert table.rows == ()
     assert table.notes[-1] == "B and A have no cell of the same name: nothing is paired."
     assert "no cell" not in " ".join(paired_table([first, replace(first, label="B")]).notes)
+
+
+@pytest.mark.parametrize("text", ["{}", '{"schema_id":"other/1"}', "[]", "{"])
+def test_a_damaged_manifest_is_one_error(tmp_path: Path, text: str) -> None:
+    folder = RunFolder(tmp_path)
+    folder.manifest.write_text(text)
+    with pytest.raises(RunError, match=r"manifest\.json"):
+        require_manifest(folder)
