@@ -89,8 +89,31 @@ class CacheState:
         self._predictor.add_prompt(ids, salt)
         return prediction
 
+    def predict_wave(self, prompts: Sequence[tuple[Sequence[int], str | None]]) -> list[Prediction]:
+        """What the engine will report for requests that are submitted at once, in this order.
+
+        Where scheduling is unknown, a prompt that shares blocks with another of the wave has no prediction.
+        """
+        if self.info.scheduling_known or not self.info.prefix_caching or not self.info.cache_known:
+            return [self.predict(ids, salt) for ids, salt in prompts]
+        for ids, salt in prompts:
+            self._submit(ids, salt)
+        return [self._predictor.predicted(ids, salt, submitted=True) for ids, salt in prompts]
+
+    def _submit(self, ids: Sequence[int], salt: str | None) -> None:
+        self._submitted += len(ids)
+        if self._capacity is not None and self._submitted > self._capacity:
+            self._predictor.mark_lost("evicted")
+        self._salts.add(salt)
+        self._predictor.add_prompt(ids, salt)
+
     def finished(self, ids: Sequence[int], result: EngineResult, salt: str | None) -> None:
-        """A submitted request was answered."""
+        """A submitted request was answered.
+
+        Of a request that failed where scheduling is unknown, nobody knows what it left: it stays unfinished.
+        """
+        if result.status != "ok" and not self.info.scheduling_known:
+            return
         self._predictor.add_finished(ids, result.output_ids, salt)
         self._submitted += len(result.output_ids)
         if result.preempted:

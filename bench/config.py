@@ -26,9 +26,9 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from bench.compression.base import model_identity
 from bench.config_checks import ConfigError, check_arm, check_run
 from bench.config_evidence import check_evidence
-from bench.config_schema import ArmConfig, ProviderConfig, RunConfig, TaskConfig
+from bench.config_schema import ArmConfig, PricesConfig, ProviderConfig, RunConfig, TaskConfig
 from bench.config_selection import check_selection
-from bench.provider_checks import check_providers
+from bench.provider_checks import check_prices, check_providers
 from bench.specs import (
     ArmSpec,
     AuthoritySpec,
@@ -41,6 +41,8 @@ from bench.specs import (
     FreshnessSpec,
     MissingSpec,
     ModelSpec,
+    PriceSpec,
+    PricesSpec,
     ProviderSpec,
     RetrievalSpec,
     RunSpec,
@@ -94,10 +96,13 @@ def to_spec(cfg: DictConfig) -> RunSpec:
         bootstrap=plain.bootstrap,
         tokenizer=plain.tokenizer,
         rebuild=plain.rebuild,
+        isolation_samples=plain.isolation_samples,
+        prices=_prices_spec(plain.prices),
         providers=tuple(_provider_spec(name, one) for name, one in plain.providers.items()),
     )
     check_run(spec)
     check_providers(spec)
+    check_prices(spec)
     return spec
 
 
@@ -191,6 +196,11 @@ def _copy(cls: type[T], config: Any, **changed: Any) -> T:
 
 def _task_spec(task: TaskConfig) -> TaskSpec:
     return _copy(TaskSpec, task, options=dict(task.options))
+
+
+def _prices_spec(prices: PricesConfig) -> PricesSpec:
+    table = tuple(_copy(PriceSpec, one, provider=name) for name, one in prices.providers.items())
+    return _copy(PricesSpec, prices, providers=table)
 
 
 def _provider_spec(name: str, provider: ProviderConfig) -> ProviderSpec:

@@ -135,6 +135,7 @@ def check_run(spec: RunSpec) -> None:
     in_range("latency_samples", spec.latency_samples, 0)
     in_range("latency_max_tokens", spec.latency_max_tokens, 1)
     in_range("floor_samples", spec.floor_samples, 0)
+    in_range("isolation_samples", spec.isolation_samples, 0)
     in_range("bootstrap", spec.bootstrap, 1)
     if spec.tokenizer not in ("model", "bytes") and not re.fullmatch(r"(hf|tiktoken):.+", spec.tokenizer):
         raise ConfigError(

@@ -195,6 +195,27 @@ class ProviderConfig:
 
 
 @dataclass
+class PriceConfig:
+    """Prices of one provider in currency micro-units; see ``bench.specs.PriceSpec``."""
+
+    input_uncached: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    output: int | None = None
+    engine_hour: int | None = None
+
+
+@dataclass
+class PricesConfig:
+    """Group ``prices``: a dated price table; see ``bench.specs.PricesSpec``."""
+
+    currency: str = "USD"
+    as_of: str = ""
+    source: str = ""
+    providers: dict[str, PriceConfig] = field(default_factory=dict)
+
+
+@dataclass
 class ArmConfig:
     """Group ``arm``: see ``bench.specs.ArmSpec``."""
 
@@ -243,4 +264,6 @@ class RunConfig:
     bootstrap: int = 2000
     tokenizer: str = "model"
     rebuild: bool = True
+    isolation_samples: int = 0
+    prices: PricesConfig = field(default_factory=PricesConfig)
     providers: dict[str, ProviderConfig] = field(default_factory=dict)

@@ -27,12 +27,14 @@ from bench.engines.registry import start_engine
 from bench.engines.scoring import scoring
 from bench.engines.start import EngineStart
 from bench.groups import Group
+from bench.isolation import probe_isolation
 from bench.lock import RunLock
 from bench.model_store import ModelFolder
-from bench.planner import FLOOR, QUALITY, Plan
+from bench.planner import FLOOR, QUALITY, Plan, takes_salts
 from bench.progress import Reporter
 from bench.recorder import Recorder
-from bench.records_io import append_value, read_values
+from bench.records import IsolationRow
+from bench.records_io import RowWriter, append_value, read_rows, read_values
 from bench.resume import Progress
 from bench.run_policy import policy_of
 from bench.run_store import DeadEndError, RunFolder
@@ -133,15 +135,31 @@ def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
         ready = time.monotonic()
         times["engine_start_ms"] += round((ready - began) * 1000)
         stage.reporter.say(f"engine ready after {ready - began:.1f} s: {_describe(engine.info)}")
+        asked = AuthorizedEngine(engine, gate)
+        _isolation(stage, group, asked)
         total = pending(stage, group)
         with stage.reporter.bar(f"requests, caching {group.name}", total) as advance:
-            _runner(stage, group, AuthorizedEngine(engine, gate), advance).run()
+            _runner(stage, group, asked, advance).run()
         stage.reporter.say(f"sent by the policy's leave: {gate.line()}")
         times["requests_ms"] += round((time.monotonic() - ready) * 1000)
     finally:
         engine.close()
         stage.lock.check_ended()
         require_back(memory)
+
+
+def _isolation(stage: Stage, group: Group, engine: AuthorizedEngine) -> None:
+    """Ask once a group whether salts keep projects apart, where there is a cache that we can tell of."""
+    path, info = stage.folder.isolation, engine.info
+    told = any(row.group == group.name for row in read_rows(path, IsolationRow))
+    kept = group.prefix_caching and info.cache_known and not info.replayed
+    if told or not kept or not takes_salts(stage.spec, group.provider) or not stage.spec.isolation_samples:
+        return
+    rows = probe_isolation(engine, group, stage.plan, stage.spec.isolation_samples)
+    with RowWriter(path) as writer:
+        for row in rows:
+            writer.append(row)
+        writer.flush()
 
 
 def _start(stage: Stage, group: Group) -> EngineStart:

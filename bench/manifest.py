@@ -25,6 +25,7 @@ ROW_FILES = (
     "builds.jsonl",
     "compressions.jsonl",
     "routes.jsonl",
+    "isolation.jsonl",
     "engines.jsonl",
     "requests.jsonl",
     "responses.jsonl",

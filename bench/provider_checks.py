@@ -24,6 +24,9 @@ OWN_SERVER = "vllm_server"
 PROMPTS = ("ids", "text", "chat")
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_ANYTHING = re.compile(r"\S.*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -38,6 +41,34 @@ def check_providers(spec: RunSpec) -> None:
         _check_provider(provider, known)
     for arm in spec.arms:
         _check_arm(arm, spec)
+
+
+def check_prices(spec: RunSpec) -> None:
+    """Refuse a price table that says nothing of its source or day, or prices somebody who is not there.
+
+    Raises:
+        ConfigError: Naming the setting.
+    """
+    prices = spec.prices
+    if not prices.providers:
+        return
+    known = {LOCAL, *(p.provider_id for p in spec.providers)}
+    for key, value, pattern, expected in (
+        ("currency", prices.currency, _CURRENCY, "three capital letters"),
+        ("as_of", prices.as_of, _DAY, "YYYY-MM-DD"),
+        ("source", prices.source, _ANYTHING, "where the prices stand"),
+    ):
+        if not pattern.fullmatch(value):
+            raise ConfigError(f"prices.{key}: expected {expected}, found {value!r}")
+    for price in prices.providers:
+        if price.provider not in known:
+            raise ConfigError(
+                f"prices.providers.{price.provider}: expected one of {', '.join(sorted(known))}"
+            )
+        for name in ("input_uncached", "cache_read", "cache_write", "output", "engine_hour"):
+            value = getattr(price, name)
+            if value is not None:
+                in_range(f"prices.providers.{price.provider}.{name}", value, 0)
 
 
 def _check_provider(provider: ProviderSpec, known: set[str]) -> None:

@@ -74,6 +74,21 @@ class RouteRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IsolationRow:
+    """A line of ``isolation.jsonl``: one prompt asked for two projects; see ``bench.isolation``."""
+
+    group: str
+    provider: str
+    sample_id: str
+    arm_id: str
+    project: str
+    other: str
+    n_prompt: int
+    with_salt: int | None  # cached tokens that crossed, each project under a salt of its own
+    without_salt: int | None  # cached tokens that are shared where there is no salt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SampleRow:
     """A line of ``samples.jsonl``: what scoring needs of a sample, so that it never reloads data.
 

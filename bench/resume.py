@@ -58,7 +58,7 @@ def take_up(folder: RunFolder, plan: Plan) -> Progress:
         RowError: A file holds something that no interruption leaves behind.
     """
     torn = {}
-    for path in (folder.requests, folder.responses, folder.cells):
+    for path in (folder.requests, folder.responses, folder.cells, folder.isolation):
         length = set_torn_tail_aside(path)
         if length:
             torn[path.name] = length

@@ -61,6 +61,7 @@ class RunFolder:
     builds = _File("builds.jsonl")
     compressions = _File("compressions.jsonl")
     routes = _File("routes.jsonl")
+    isolation = _File("isolation.jsonl")
     engines = _File("engines.jsonl")
     requests = _File("requests.jsonl")
     responses = _File("responses.jsonl")

@@ -192,8 +192,8 @@ class GroupRunner:
             )
 
     def _send(self, wave: Sequence[Planned]) -> tuple[list[EngineResult], int]:
-        for p in wave:
-            predicted = self._cache.predict(p.prompt.ids, p.salt)
+        predictions = self._cache.predict_wave([(p.prompt.ids, p.salt) for p in wave])
+        for p, predicted in zip(wave, predictions, strict=True):
             self._recorder.request(p, predicted.tokens, predicted.reason)
         self._recorder.flush_requests()
         sent = self._timer()

@@ -315,6 +315,47 @@ class SamplingSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PriceSpec:
+    """Prices of one provider, in whole currency micro-units.
+
+    Attributes:
+        provider: Its id; ``local`` is this machine.
+        input_uncached, cache_read, cache_write, output: A million tokens; ``None``: not billed. Without
+            ``cache_write`` such tokens are billed as uncached input.
+        engine_hour: An hour of the engine; ``None``: not billed.
+    """
+
+    provider: str
+    input_uncached: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    output: int | None = None
+    engine_hour: int | None = None
+
+    @property
+    def bills_tokens(self) -> bool:
+        """Whether any class of tokens has a price."""
+        return (self.input_uncached, self.cache_read, self.cache_write, self.output) != (None,) * 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PricesSpec:
+    """A dated price table.
+
+    Attributes:
+        currency: Three letters, such as ``USD``.
+        as_of: The day of the prices, ``YYYY-MM-DD``.
+        source: Where they stand.
+        providers: Who is priced; empty: a run without prices.
+    """
+
+    currency: str = "USD"
+    as_of: str = ""
+    source: str = ""
+    providers: tuple[PriceSpec, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunSpec:
     """Everything that fixes a run. Its canonical digest is the config digest."""
 
@@ -332,4 +373,6 @@ class RunSpec:
     bootstrap: int
     tokenizer: str  # "model" | "bytes" | "hf:..." | "tiktoken:..."
     rebuild: bool  # build every prompt again in a new process and compare request digests
+    isolation_samples: int = 0  # prompts an arm that are asked for two projects, on every engine with a cache
+    prices: PricesSpec = PricesSpec()
     providers: tuple[ProviderSpec, ...] = ()  # in the order in which a routed sample asks

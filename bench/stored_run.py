@@ -21,6 +21,7 @@ from bench.recorder import read_ids
 from bench.records import (
     BuildRow,
     CellState,
+    IsolationRow,
     RebuiltRow,
     RequestRow,
     ResponseRow,
@@ -77,6 +78,7 @@ class StoredRun:
         self.cells = read_rows(folder.cells, CellState)
         self.refused = read_rows(folder.refused, RefusedRow)
         self.routes = read_rows(folder.routes, RouteRow)
+        self.isolation = read_rows(folder.isolation, IsolationRow)
         self.engines = read_values(folder.engines)
         self.rebuilt = read_rows(folder.rebuilt, RebuiltRow)
         self.store: Store = folder.store(read_only=True)
@@ -128,6 +130,7 @@ class StoredRun:
             refused=self.refused,
             rebuilt=self.rebuilt,
             routes=self.routes,
+            isolation=self.isolation,
         )
 
     def counts(self) -> Counts:

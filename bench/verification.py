@@ -28,7 +28,13 @@ from bench.stored_run import StoredRun
 from bench.verify_capsules import capsule_findings
 from bench.verify_compressions import compression_findings
 from bench.verify_places import place_findings
-from bench.verify_rows import prediction_findings, request_findings, response_findings, salt_findings
+from bench.verify_rows import (
+    isolation_findings,
+    prediction_findings,
+    request_findings,
+    response_findings,
+    salt_findings,
+)
 from capsules.content_id import content_id
 from capsules.errors import CapsuleError
 
@@ -108,7 +114,7 @@ def _checks(folder: RunFolder, manifest: dict[str, Any], run: StoredRun, now: st
         "config.digest": lambda: _config_findings(run, manifest),
         "store.objects": lambda: _object_findings(run),
         "requests.identity": lambda: request_findings(run),
-        "requests.salts": lambda: salt_findings(run),
+        "requests.salts": lambda: (*salt_findings(run), *isolation_findings(run)),
         "responses": lambda: response_findings(run),
         "counts": lambda: _count_findings(run, manifest),
         "predictions": lambda: prediction_findings(run),

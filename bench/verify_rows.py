@@ -10,6 +10,7 @@ from bench.planner import sampling_of, says_ids, takes_salts
 from bench.records import BuildRow, RequestRow
 from bench.request_identity import ids_bytes, request_digest, request_id, salt_of
 from bench.resume import last_answers
+from bench.routing import by_sample
 from bench.stored_run import StoredRun
 from capsules.codec import read_stored
 from capsules.content_id import content_id
@@ -20,8 +21,14 @@ from capsules.visibility import LEVELS, join_levels
 def request_findings(run: StoredRun) -> Iterator[str]:
     """Every id of a request, from the ids that were sent."""
     builds = {(row.sample_id, row.arm_id): row for row in run.builds}
+    arms = {arm.arm_id: arm.provider for arm in run.spec.arms}
+    routes = by_sample(run.routes)
     seen: set[str] = set()
     for row in run.requests:
+        route = routes.get((row.sample_id, row.arm_id))
+        wanted = arms.get(row.arm_id) if route is None else route.provider
+        if row.provider != wanted:
+            yield f"{row.request_id}: was sent to {row.provider}, its route says {wanted}"
         yield from _request(run, row, builds.get((row.sample_id, row.arm_id)))
         if row.request_id in seen:
             yield f"{row.request_id} stands twice"
@@ -78,6 +85,20 @@ def salt_findings(run: StoredRun) -> Iterator[str]:
             yield f"{row.request_id}: salt {row.salt} is not that of its cell, phase, project and level"
 
 
+def isolation_findings(run: StoredRun) -> Iterator[str]:
+    """Prompts that were asked for two projects: those of the run, and nothing crossed under salts."""
+    builds = {(row.sample_id, row.arm_id): row.n_prompt for row in run.builds}
+    projects = {row.sample_id: row.project for row in run.samples}
+    for row in run.isolation:
+        at = f"isolation.jsonl: {row.group}, {row.arm_id}, {row.sample_id}"
+        if builds.get((row.sample_id, row.arm_id)) != row.n_prompt:
+            yield f"{at}: not a prompt of builds.jsonl"
+        if row.project != projects.get(row.sample_id) or row.other == row.project:
+            yield f"{at}: projects {row.project} and {row.other}"
+        if row.with_salt:
+            yield f"{at}: {row.with_salt} cached tokens crossed from one project into another under salts"
+
+
 def _lowest_level(run: StoredRun, build: BuildRow) -> str:
     """A level that the prompt's label cannot be below: the join of its evidence capsules.
 
@@ -121,7 +142,12 @@ def prediction_findings(run: StoredRun) -> Iterator[str]:
         if row.predicted_cached is None:
             if row.predicted_reason is None:
                 yield f"{row.request_id}: no prediction and no reason"
-        elif answer is None or answer.measured_cached is None or (row.cell_id, row.phase) in void:
+        elif (
+            answer is None
+            or answer.measured_cached is None
+            or (row.cell_id, row.phase) in void
+            or answer.retries  # what an attempt without an answer left in the cache, nobody knows
+        ):
             continue
         elif answer.measured_cached != row.predicted_cached:
             yield (

@@ -91,7 +91,12 @@ class PrefixPredictor:
         self._lost = self._lost or reason
 
     def predicted(
-        self, ids: Sequence[int], salt: str | None = None, *, prompt_logprobs: bool = False
+        self,
+        ids: Sequence[int],
+        salt: str | None = None,
+        *,
+        prompt_logprobs: bool = False,
+        submitted: bool = False,
     ) -> Prediction:
         """What the engine will report as cached for a prompt sent now.
 
@@ -99,6 +104,8 @@ class PrefixPredictor:
             ids: The ids as sent, BOS included.
             salt: The cache salt.
             prompt_logprobs: The request asks for them, so the engine does not read its cache.
+            submitted: ``add_prompt`` was called for it already, as for all of a wave whose order nobody
+                knows: of two prompts that share a block, either may be the one that computes it.
         """
         reason = self._static_reason or self._lost or ("prompt_logprobs" if prompt_logprobs else None)
         if reason is not None or self._block is None:
@@ -107,14 +114,17 @@ class PrefixPredictor:
         hits = 0
         for key in block_keys(pack_ids(ids[: most * self._block]), self._block, salt):
             if key not in self._known:
-                if key in self._pending:
+                if self._pending.get(key, 0) > submitted:
                     return Prediction(tokens=None, reason="concurrent_first")
                 break
             hits += 1
         return Prediction(tokens=hits * self._block)
 
     def add_prompt(self, ids: Sequence[int], salt: str | None = None) -> None:
-        """A prompt was submitted; call in submission order, after its own prediction."""
+        """A prompt was submitted; call in submission order, after its own prediction.
+
+        Where scheduling is unknown, call it for all prompts of a wave before any prediction (``submitted``).
+        """
         for key in self._keys(ids, salt):
             if self._scheduling_known:
                 self._known.add(key)

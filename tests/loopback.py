@@ -54,6 +54,7 @@ class Server:
     Attributes:
         received: Every byte, of all connections.
         connections: How many there were.
+        request: The one that is answered now.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Server:
     ) -> None:
         self.act: Act = says(act or reply()) if isinstance(act, bytes) else act
         self.received = b""
+        self.request = b""
         self.connections = 0
         self.closing = threading.Event()
         self._tls = tls
@@ -93,6 +95,7 @@ class Server:
                 request += more
                 self.received += more
             if request:
+                self.request = request
                 self.act(self, peer)
 
     def close(self) -> None:

@@ -11,6 +11,8 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bench.engines.base import EngineRequest
+from bench.specs import SamplingSpec
 from capsules.canonical import canonical_bytes
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -85,3 +87,49 @@ def bodies(received: bytes) -> list[dict[str, Any]]:
             found.append(json.loads(rest[:n]))
         received = rest[n:]
     return found
+
+
+class Pretender:
+    """A whole server on top of an engine of this process: completions by ids, models, counters, resets.
+
+    Args:
+        engine: Answers requests.
+        loopback: ``tests/loopback.py``.
+        leak: Whether it forgets to keep salts apart.
+    """
+
+    def __init__(self, engine: Any, loopback: Any, *, leak: bool = False) -> None:
+        self._engine = engine
+        self._loopback = loopback
+        self._leak = leak
+
+    def __call__(self, server: Any, peer: socket.socket) -> None:
+        """Answers one request."""
+        line = server.request.split(b"\r\n", 1)[0].split(b" ")
+        if line[:2] == [b"POST", b"/v1/completions"]:
+            self._complete(server, peer)
+            return
+        peer.sendall(self._loopback.reply(200, self._control(line[1])))
+
+    def _control(self, path: bytes) -> bytes:
+        if path == b"/v1/models":
+            return canonical_bytes({"data": [{"id": "m"}]})
+        if path == b"/metrics":
+            counts = self._engine.counters()
+            names = {"prefix_queries": "prefix_cache_queries", "prefix_hits": "prefix_cache_hits"}
+            lines = [f"vllm:{names.get(k, k)}_total {v}.0" for k, v in counts.items()]
+            return "\n".join([*lines, ""]).encode()
+        assert path == b"/reset_prefix_cache"
+        self._engine.reset_prefix_cache()
+        return b""
+
+    def _complete(self, server: Any, peer: socket.socket) -> None:
+        (body,) = bodies(server.request)
+        sampling = SamplingSpec(max_tokens=body["max_tokens"])
+        salt = None if self._leak else body.get("cache_salt")
+        request = EngineRequest(request_id="x", ids=tuple(body["prompt"]), salt=salt, sampling=sampling)
+        (found,) = self._engine.generate([request])
+        pieces = [token("", [i]) for i in found.output_ids[:-1]]
+        last = token(found.text, found.output_ids[-1:], found.finish_reason)
+        counts = usage(len(request.ids), len(found.output_ids), found.cached_tokens)
+        streams(*pieces, last, counts, DONE)(server, peer)

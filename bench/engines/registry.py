@@ -13,6 +13,7 @@ from bench.engines.openai_start import start_openai
 from bench.engines.replay import start_replay
 from bench.engines.start import EngineFactory, EngineStart
 from bench.engines.vllm_engine import start_vllm
+from bench.engines.vllm_server import start_vllm_server
 from bench.registry import resolve, takes
 
 ENGINES: Mapping[str, EngineFactory] = {
@@ -20,6 +21,7 @@ ENGINES: Mapping[str, EngineFactory] = {
     "openai": start_openai,
     "replay": start_replay,
     "vllm": start_vllm,
+    "vllm_server": start_vllm_server,
 }
 _MEMBERS = ("info", "generate", "reset_prefix_cache", "counters", "close")
 

@@ -180,7 +180,7 @@ _SPECS = (
         unit="us",
         direction=LOWER,
         basis="latency",
-        definition="Inter-token latency; only of engines that stream.",
+        definition="Inter-token latency: the median gap between tokens, where they are streamed one by one.",
     ),
     MetricSpec(
         name="e2e_us",

@@ -22,7 +22,9 @@ from bench.report.tables_data import data_table
 from bench.report.tables_differences import differences_table
 from bench.report.tables_evidence import omissions_table, recall_table
 from bench.report.tables_outputs import outputs_table
+from bench.report.tables_price import price_table
 from bench.report.tables_quality import answers_table, arms_table
+from bench.report.tables_routing import routes_table
 from bench.report.view import RunView, is_upper_bound
 
 
@@ -36,9 +38,11 @@ def compose(view: RunView) -> Document:
         ("arms", "Arms side by side", (*_arms(view), *series_curves(view))),
         ("differences", "Paired differences", _differences(view)),
         *_contracts(view),
+        *_routing(view),
         ("evidence", "Evidence: what was sent, what was left out", _evidence(view)),
         *_compression(view),
         ("tokens", "Tokens", (pictures.tokens(view), tokens_table(view))),
+        *_cost(view),
         ("latency", "Latency by cache state", (pictures.ttft(view), latency_table(view), cache_table(view))),
         ("outputs", "Outputs across cache states", _outputs(view)),
         ("answers", "Some answers", (Paragraph(text=RULE), *examples(view))),
@@ -87,6 +91,16 @@ def _warnings(view: RunView) -> list[Block]:
 def _data(view: RunView) -> tuple[Table, ...]:
     table = data_table(view)
     return () if table is None else (table,)
+
+
+def _cost(view: RunView) -> tuple[tuple[str, str, tuple[Block, ...]], ...]:
+    table = price_table(view)
+    return () if table is None else (("cost", "Cost", (table,)),)
+
+
+def _routing(view: RunView) -> tuple[tuple[str, str, tuple[Block, ...]], ...]:
+    table = routes_table(view)
+    return () if table is None else (("routing", "Routing", (table,)),)
 
 
 def _brief(view: RunView) -> tuple[Block, ...]:

@@ -111,7 +111,7 @@ def compare_predictions(view: RunView) -> Predictions:
         if exchange is None:
             continue
         measured = exchange[1].measured_cached
-        if measured is None:
+        if measured is None or exchange[1].retries:  # an attempt without an answer may have left something
             unmeasured += 1
         elif request.predicted_cached is not None and request.predicted_cached == measured:
             equal += 1

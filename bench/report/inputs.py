@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from bench.records import (
     BuildRow,
     CellState,
+    IsolationRow,
     RebuiltRow,
     RequestRow,
     ResponseRow,
@@ -61,6 +62,7 @@ class ReportInput:
         texts: ContentId of a source -> its raw text.
         token_ids: ContentId of a stored id array -> the ids (prompt or output).
         routes: Who got the samples of the arms whose provider is ``policy``.
+        isolation: Prompts that were asked for two projects.
         refused: Rows of the data set that did not become samples.
         rebuilt: What a new process built again; empty where that was not tried.
     """
@@ -79,3 +81,4 @@ class ReportInput:
     refused: Sequence[RefusedRow] = field(default=())
     rebuilt: Sequence[RebuiltRow] = field(default=())
     routes: Sequence[RouteRow] = field(default=())
+    isolation: Sequence[IsolationRow] = field(default=())

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from bench.cost.classes import classes_of
 from bench.metrics.names import METRICS
 from bench.metrics.series import Series, absent
 from bench.records import BuildRow, SampleRow
@@ -166,6 +167,21 @@ def cached_share(view: RunView) -> Callable[[str, CellView], float | None]:
         if exchange is None or exchange[1].measured_cached is None:
             return None
         return exchange[1].measured_cached / exchange[0].n_prompt
+
+    return value
+
+
+def unclassed(view: RunView) -> Callable[[str, CellView], float | None]:
+    """Ids sent that uncached input, cache read and cache write do not add up to, or exceed."""
+
+    def value(sample_id: str, cell: CellView) -> float | None:
+        exchange = view.exchange(sample_id, cell.cell_id, "quality")
+        if exchange is None:
+            return None
+        counts = classes_of(*exchange)
+        if counts.input_uncached is None or counts.cache_read is None or counts.cache_write is None:
+            return None
+        return abs(exchange[0].n_prompt - counts.input_uncached - counts.cache_read - counts.cache_write)
 
     return value
 

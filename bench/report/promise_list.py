@@ -91,6 +91,11 @@ def _false_accepts(view: RunView) -> Measure:
 
 def _isolation(view: RunView) -> list[Measure]:
     promise, unit = "project isolation", "tokens"
+    if view.input.isolation:
+        return [
+            _across(view, "cached across projects, with salt", "with_salt"),
+            _across(view, "cached across projects, without salt", "without_salt"),
+        ]
     without = _unmeasured(
         promise,
         "cached across projects, without salt",
@@ -116,6 +121,31 @@ def _isolation(view: RunView) -> list[Measure]:
         note="Tokens read from the cache beyond what requests of the same project and level left there.",
     )
     return [measured, without]
+
+
+def _across(view: RunView, name: str, field: str) -> Measure:
+    """Cached tokens of one prompt asked for two projects, summed over the engines that were asked."""
+    series = {}
+    for arm in view.arms:
+        rows = [row for row in view.input.isolation if row.arm_id == arm.arm_id]
+        values: dict[str, float | None] = {}
+        for sample_id in dict.fromkeys(row.sample_id for row in rows):
+            found = [getattr(row, field) for row in rows if row.sample_id == sample_id]
+            values[sample_id] = None if None in found else float(sum(found))
+        series[arm.arm_id] = Series(label=arm.arm_id, values=values)
+    engines = len({row.group for row in view.input.isolation})
+    return Measure(
+        promise="project isolation",
+        name=name,
+        unit="tokens",
+        direction=LOWER,
+        values=series,
+        pairs=series,
+        note=(
+            "The same prompt asked for two projects with equal evidence, before the measured requests; "
+            f"cached tokens summed over {engines} engine{'s' * (engines > 1)} with a cache."
+        ),
+    )
 
 
 def _reproducible(view: RunView) -> list[Measure]:
@@ -222,7 +252,18 @@ def _accounting(view: RunView) -> list[Measure]:
             pairs=evidence,
             note="Item tokens, each item encoded alone; silent omissions count as omitted.",
         ),
+        _unbilled(view),
     ]
+
+
+def _unbilled(view: RunView) -> Measure:
+    name = "sent tokens that no billed class explains"
+    series = m.of_cells(view, view.reference_state, m.unclassed(view))
+    if series is None or not any(s.known for s in series.values()):
+        return _unmeasured("accounting", name, "tokens", LOWER, "the engine does not say what it read")
+    return Measure(
+        promise="accounting", name=name, unit="tokens", direction=LOWER, values=series, pairs=series
+    )
 
 
 def _unmeasured(promise: str, name: str, unit: str, direction: str, reason: str) -> Measure:

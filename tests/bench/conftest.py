@@ -31,6 +31,7 @@ SMALL = (
     "limit=3",
     "latency_samples=1",
     "floor_samples=2",
+    "isolation_samples=0",
     "rebuild=false",
     "concurrency=2",
     "sampling.max_tokens=40",

@@ -38,11 +38,12 @@ def test_only_the_seam_hands_ids_to_an_engine() -> None:
     found = {
         path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if calls(path, "generate")
     }
-    # runner and cache_state hold what engine_stage gives them; the worker is the other side of an engine
+    # runner, cache_state and isolation hold what engine_stage gives them; the workers are the other side
     assert found == {
         "egress.py",
         "runner.py",
         "cache_state.py",
+        "isolation.py",
         "engines/vllm_worker.py",
         "engines/vllm_scores.py",
     }
@@ -66,7 +67,13 @@ def test_a_runner_is_made_with_an_authorized_engine_alone() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_runner"
     ]
-    assert [ast.unparse(engine) for engine in made] == ["AuthorizedEngine(engine, gate)"]
+    assert [ast.unparse(engine) for engine in made] == ["asked"]
+    named = [
+        ast.unparse(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "asked"
+    ]
+    assert named == ["AuthorizedEngine(engine, gate)"]
     (annotated,) = [node for node in ast.walk(tree) if getattr(node, "name", "") == "_runner"]
     assert isinstance(annotated, ast.FunctionDef)
     assert ast.unparse(annotated.args.args[2].annotation or ast.Constant(None)) == "AuthorizedEngine"

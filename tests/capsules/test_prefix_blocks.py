@@ -78,6 +78,18 @@ def test_unknown_scheduling_gives_null_until_the_first_has_finished() -> None:
     assert predictor.predicted([*PREFIX, 3]) == Prediction(tokens=32)
 
 
+def test_of_a_wave_whose_order_nobody_knows_either_of_two_may_compute_what_they_share() -> None:
+    predictor = PrefixPredictor(16, scheduling_known=False)
+    wave = [[*PREFIX, 1], [*PREFIX, 2], [7] * 40]
+    for ids in wave:
+        predictor.add_prompt(ids)
+    shared = Prediction(tokens=None, reason="concurrent_first")
+    found = [predictor.predicted(ids, submitted=True) for ids in wave]
+    assert found == [shared, shared, Prediction(tokens=0)]  # the third shares with itself alone
+    predictor.add_finished(wave[0], [])
+    assert predictor.predicted(wave[1], submitted=True) == Prediction(tokens=32)
+
+
 def test_what_cannot_be_known_is_null_with_a_reason_and_never_zero() -> None:
     assert PrefixPredictor(None).predicted(PREFIX) == Prediction(tokens=None, reason="engine.unknown")
     assert PrefixPredictor(16, block_rule=False).predicted(PREFIX) == Prediction(

@@ -1,0 +1,1 @@
+"""What a run costs: token classes and engine time, times the prices that the config names."""
