@@ -16,8 +16,9 @@ from collections.abc import Sequence
 
 from bench.engines.base import Engine, EngineRequest
 from bench.groups import Group
-from bench.planner import QUALITY, Plan, Planned, salt_of
+from bench.planner import QUALITY, Plan, Planned
 from bench.records import IsolationRow
+from bench.request_identity import salt_of
 from bench.specs import SamplingSpec
 
 _ONE_TOKEN = SamplingSpec(max_tokens=1)
