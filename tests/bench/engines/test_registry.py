@@ -29,7 +29,7 @@ def test_by_name(engine_start: Start) -> None:
 def test_an_unknown_name_lists_the_known_ones(engine_start: Start) -> None:
     with pytest.raises(
         RegistryError,
-        match=r"unknown engine 'vlm': expected one of fake, openai, replay, vllm, vllm_server, or:attr",
+        match=r"unknown engine 'vlm': expected one of fake, openai, replay, vllm, vllm_server, or module:",
     ):
         start_engine(engine_start(name="vlm"))
 
