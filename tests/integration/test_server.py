@@ -42,7 +42,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, int]:
     model = ["model=gemma3_270m"] if engine() == "vllm_cpu" else ["model=qwen2_5_0_5b_instruct"]
     cfg = compose_config(
         [
-            "experiment=quickstart", f"engine={engine()}", *model, "limit=16", *(f"~arm@arms.{a}" for a in ARMS),
+            "experiment=quickstart", f"engine={engine()}", *model, "limit=16",
+            *(f"~arm@arms.{a}" for a in ARMS),
             "+arm@arms.capsule_routed=capsule_routed", "+provider@providers.server=vllm_server",
             "providers.server.projects=[bench]", "floor_samples=0",
             f"providers.server.endpoint=http://127.0.0.1:{port}/v1", 
