@@ -111,7 +111,9 @@ def run_lines(run: StoredRun) -> Iterator[str]:
     for void in run.void():
         yield f"void       {void}"
     if run.folder.complete:
-        yield f"time       {time_line(require_manifest(run.folder)['times_ms'], run.cells)}"
+        whole = len({engine["group"] for engine in run.engines}) == len(run.engines)
+        times = require_manifest(run.folder)["times_ms"]
+        yield f"time       {time_line(times, run.cells, whole=whole)}"
     yield "prompts (sample, arm, tokens, capsule):"
     for row in run.builds:
         what = row.prompt_capsule or (
@@ -120,11 +122,12 @@ def run_lines(run: StoredRun) -> Iterator[str]:
         yield f"  {visible(row.sample_id)}  {row.arm_id}  {row.n_prompt}  {what}"
 
 
-def time_line(times: Mapping[str, int], cells: Sequence[CellState]) -> str:
+def time_line(times: Mapping[str, int], cells: Sequence[CellState], *, whole: bool) -> str:
     """Where the last driver's wall time went, and which share of it was not the engine's.
 
     The engine's part is its starts and the time in which it answered; priming, probes, predictions and
-    writing count as the harness's.
+    writing count as the harness's. Where not ``whole`` (an engine was started twice: the run was resumed),
+    times are of one driver and answers of several, so there is no share.
     """
     answered = sum(cell.wall_us or 0 for cell in cells) / 1000
     total = sum(times.values())
@@ -132,5 +135,5 @@ def time_line(times: Mapping[str, int], cells: Sequence[CellState]) -> str:
     parts = ", ".join(
         f"{name.removesuffix('_ms').replace('_', ' ')} {ms / 1000:.1f} s" for name, ms in times.items()
     )
-    share = f"{(total - engine) / total:.1%}" if total else "unknown"
+    share = f"{(total - engine) / total:.1%}" if total and whole else "unknown"
     return f"{total / 1000:.1f} s ({parts}); outside the engine: {share}"

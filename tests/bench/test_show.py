@@ -49,11 +49,12 @@ def test_the_share_of_time_outside_the_engine_is_worked_out() -> None:
         cell_id="naive.off", phase="quality", reset_verified=True, hits_before=0, hits_after=0,
         expected_hits=0, void=False, code=None, answered=3, wall_us=2_500_000,
     )  # fmt: skip
-    line = time_line(times, [cell, replace(cell, phase="latency", wall_us=None)])
+    line = time_line(times, [cell, replace(cell, phase="latency", wall_us=None)], whole=True)
     assert line == (  # 10 s in all, 5 + 2.5 of them the engine's
         "10.0 s (build 1.0 s, engine start 5.0 s, requests 3.0 s, report 1.0 s); outside the engine: 25.0%"
     )
-    assert time_line({}, []).endswith("outside the engine: unknown")
+    assert time_line(times, [cell], whole=False).endswith("outside the engine: unknown")
+    assert time_line({}, [], whole=True).endswith("outside the engine: unknown")
 
 
 def test_a_capsule_is_found_by_digest_in_the_latest_run(
