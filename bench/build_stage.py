@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from bench.build.base import BuildContext, BuildError, BuiltPrompt
 from bench.build.corpus import Corpus
+from bench.build.laps import Lap, no_lap
 from bench.build.registry import builder
 from bench.built_rows import build_row, failed, message_of, sample_row
 from bench.compression.base import Rewriter
@@ -64,6 +65,7 @@ class Bench:
     frame: Frame | None = None
     rewrite: Rewriter | None = None
     corpus: Corpus | None = None
+    lap: Lap = no_lap
 
     def __post_init__(self) -> None:
         """Make the corpus, once: a changed copy takes it along."""
@@ -118,11 +120,14 @@ class Building:
             place = [seal(built.place)] if built.place is not None else []
         except (BuildError, CapsuleError, GrammarError) as error:
             return failed(sample_id, arm.arm_id, error.code, message_of(error))
+        bench.lap("other")
         ids_digest = self._store(built, [*([prompt] if prompt else []), *evidence, *place])
+        bench.lap("storing")
         if prompt is not None:
             given = _given(bench, built.project, provider_asked(arm))
             report = validate(prompt.data, given, expect=prompt.digest)
             failures = [row for row in report.checks if row.result == "fail"]
+            bench.lap("validation")
             if failures:
                 named = ", ".join(f"{row.code} at {row.at}" for row in failures)
                 code = failures[0].code or ""
@@ -193,6 +198,7 @@ def context_of(bench: Bench, sample: Sample, arm: ArmSpec, rewrite: Rewriter | N
         frame=bench.frame,
         rewrite=rewrite,
         corpus=bench.corpus,
+        lap=bench.lap,
     )
 
 

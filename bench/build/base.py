@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bench.build.laps import Lap, no_lap
 from bench.compression.base import Rewriter
 from bench.selection.place_report import PlaceReport
 from bench.specs import ArmSpec
@@ -34,6 +35,7 @@ class BuildContext:
         rewrite: Answers for lossy compressors; ``None`` where none is run.
         corpus: What all samples of the task share and a retriever searches; then the sample has no
             sources. ``None``: every sample brings its own.
+        lap: Called with the name of each stage that has ended (``bench.build.laps``).
     """
 
     arm: ArmSpec
@@ -43,6 +45,7 @@ class BuildContext:
     frame: Frame | None = None
     rewrite: Rewriter | None = None
     corpus: Corpus | None = None
+    lap: Lap = no_lap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

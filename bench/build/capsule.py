@@ -103,14 +103,19 @@ class CapsuleBuilder:
         constraints = prefix_constraints(
             examples, arm.contract.name, arm.contradictions.tell, instruct=ctx.frame is not None
         )
+        ctx.lap("prefix")
         pool = ctx.corpus.pool(sample, arm, tokenizer, ctx.gold) if ctx.corpus is not None else None
+        ctx.lap("retrieval")
         chunking = arm.retrieval.chunking
         sources = pool.sources if pool else cut_sources(sample, chunking, tokenizer, self._cache)
         every = ctx.corpus.sources(chunking, tokenizer) if ctx.corpus is not None else sources
         require_window(sample.question, constraints, ctx)
         candidates = gather(sample, sources, arm.authority.max_level, arm.freshness, pool)
-        narrowed = narrow(sample, candidates, sources, arm, ctx.gold, header_tokens(tokenizer), pool)
+        ctx.lap("candidates")
+        header = header_tokens(tokenizer)
+        narrowed = narrow(sample, candidates, sources, arm, ctx.gold, header, pool, ctx.lap)
         counted = accounting.candidate_items(candidates.named, candidates.denied, constraints, tokenizer)
+        ctx.lap("candidates")
         parts = _Parts(
             sample=sample,
             ctx=ctx,
@@ -124,7 +129,9 @@ class CapsuleBuilder:
             },
             outside=pool.outside if pool else None,
         )
+        ctx.lap("claims")
         parts = replace(parts, rewritten=_compress(parts))
+        ctx.lap("compression")
         kept, draft = _fit(parts)
         untouchable = narrowed.required if arm.compression.mode == PROTECTED else frozenset()
         require_protected(draft.prompt, draft.evidence, draft.rendered.text, untouchable)
@@ -139,6 +146,7 @@ class CapsuleBuilder:
                 frame=ctx.frame,
             )
         )
+        ctx.lap("laws")
         return _built(parts, kept, draft, laws, examples)
 
 
@@ -198,6 +206,7 @@ def _draft(parts: _Parts, kept: Sequence[Item], dropped: dict[str, str]) -> _Dra
     sample, arm, tokenizer = parts.sample, parts.ctx.arm, parts.ctx.tokenizer
     required = parts.narrowed.required
     what = state(sample, parts.candidates, parts.narrowed, parts.stated, parts.spans, kept, arm)
+    parts.ctx.lap("claims")
     evidence = seal_evidence(sample, what, arm)
     reasons = parts.candidates.dropped | dropped
     gone = accounting.omissions(parts.candidates.named, parts.candidates.denied, reasons, parts.outside)
@@ -207,8 +216,11 @@ def _draft(parts: _Parts, kept: Sequence[Item], dropped: dict[str, str]) -> _Dra
         sample, evidence, required, parts.constraints, totals, gone, rewrites, arm, tokenizer
     )
     records = tuple(sealed.record for sealed in evidence)
+    parts.ctx.lap("sealing")
     rendered = render(prompt.record, records, parts.candidates.texts)
+    parts.ctx.lap("rendering")
     tokenized = tokenize(rendered, tokenizer, parts.ctx.frame)
+    parts.ctx.lap("tokenizing")
     return _Draft(prompt=prompt.record, evidence=records, rendered=rendered, tokenized=tokenized)
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from bench.build.base import BuildError
 from bench.build.candidates import Candidates, Item, Place, Pool, Source, passages
 from bench.build.indexes import checked_indexes
+from bench.build.laps import Lap, no_lap
 from bench.build.offers import CHUNK, before, offers
 from bench.compression.base import ITEMS, CompressionItem
 from bench.compression.registry import compressor
@@ -74,6 +75,7 @@ def narrow(
     gold: Gold | None,
     header_tokens: int,
     pool: Pool | None = None,
+    lap: Lap = no_lap,
 ) -> Narrowed:
     """Run retrieval, selection, the settling of contradictions, and compression.
 
@@ -85,6 +87,7 @@ def narrow(
         gold: For the stages whose name says that they are upper bounds.
         header_tokens: What a header costs (``bench.selection.bill``).
         pool: Where the sources come from, if they are not the sample's own: it is ranked already.
+        lap: Told of each stage that has ended.
 
     Raises:
         BuildError: A stage answered with indexes that are none, needs gold and has none, or what is required
@@ -97,15 +100,19 @@ def narrow(
     dropped: dict[str, str] = {}
     in_ranked = {item.item for item in live if any(place in ranked for place in item.places)}
     retrieved = _stay(live, in_ranked, required, dropped, "retrieval.low_rank")
+    lap("retrieval")
     offered = offers(question, arm.selection.unit, ranked, live, before(sources), required)
     chosen = _select(sample.sample_id, question, offered, arm, gold, header_tokens)
     selected = _stay(retrieved, chosen.items, required, dropped, "selection.not_needed")
+    lap("selection")
     settled = settle(sample, selected, required, bool(candidates.required), arm.contradictions)
     dropped |= dict.fromkeys(settled.gone, SUPERSEDED)
     required = settled.required
+    lap("contradictions")
     ranks = _ranks(selected, offered, chosen, list(ranked))
     in_rank = sorted(settled.items, key=lambda i: (ranks[i.item], i.place, i.start))
     kept, spent = _compress(question, in_rank, required, arm)
+    lap("compression")
     names = {item.item for item in kept}
     dropped |= {i.item: "compression.dropped" for i in settled.items if i.item not in names}
     return Narrowed(

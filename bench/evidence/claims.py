@@ -152,13 +152,14 @@ def _items(ranges: Sequence[TextRange], sources: Sequence[Source]) -> list[str]:
     """Span_ids of the sentences that ranges touch, by source and place; of any document, permitted or not.
 
     Raises:
-        BuildError: ``claim.reference``: a range without a sentence.
+        BuildError: ``claim.reference``: a range without a sentence, or one that goes beyond the document.
     """
     by_doc = {source.doc.doc_id: source for source in sources}
     found: dict[str, tuple[str, int]] = {}
     for place in ranges:
         source = by_doc.get(place.doc_id)
-        touched = items_at(place, source.items(), source.cut.source) if source else []
+        within = source is not None and place.end <= len(source.cut.text)
+        touched = items_at(place, source.items(), source.cut.source) if source and within else []
         if not touched:
             raise BuildError(
                 "claim.reference",

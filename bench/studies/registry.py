@@ -100,4 +100,10 @@ STUDIES: Mapping[str, StudyCommand] = {
         module="bench.studies.selection",
         arguments=_selection,
     ),
+    "stages": StudyCommand(
+        help="time that each stage of a build takes, a sample and arm, with intervals",
+        examples="example: capsule-bench study stages experiment=build +arm@arms.fovea=capsule_fovea",
+        module="bench.studies.stages",
+        arguments=_task,
+    ),
 }

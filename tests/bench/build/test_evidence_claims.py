@@ -216,6 +216,7 @@ def test_a_sample_without_a_stored_answer_says_so(
             [{"id": "a", "text": "A.", "spans": [{"source": "d9", "start": 900, "end": 901}]}],
             "claim.reference",
         ),
+        ([{"id": "a", "text": "A.", "spans": [{"source": "d9", "start": 0, "end": 900}]}], "claim.reference"),
         ([{"id": "a", "text": "A.", "spans": [{"source": "none", "start": 0, "end": 1}]}], "claim.reference"),
         ([{"id": "a", "text": "A.", "spans": []}], "label.undetermined"),
         ([{"id": "a", "text": "A\ufdd0.", "spans": [span("d9")]}], None),  # the file itself is refused
