@@ -18,6 +18,8 @@ FERRY = "The ferry Alma crosses the sound in nine minutes."
         (FERRY, "The ferry Alma crosses the sound in 12 minutes.", "numeric"),
         (FERRY, "The ferry Alma crosses the sound in 9 minutes.", None),
         (FERRY, "The ferry Alma crosses the sound with 40 cars.", None),  # 9 and 40 count different things
+        ("The lamp weighs 41.", "The lamp weighs 44 kilograms.", "numeric"),  # no unit: perhaps the same
+        ("The lamp weighs 41 tons.", "The lamp weighs 44 kilograms.", None),
         (FERRY, "The ferry Alma never crosses the sound in nine minutes.", "negation"),
         (FERRY, FERRY, None),
         ("The album was released in 2011.", "The album was released on 28 April 2014.", "date"),
@@ -25,6 +27,7 @@ FERRY = "The ferry Alma crosses the sound in nine minutes."
         ("The album was released in March 2014.", "The album was released in April 2014.", "date"),
         ("The mill did not burn in the war.", "The mill did not burn in the war at all.", None),
         ("The northern gate of the town stands.", "The southern gate of the town stands.", "negation"),
+        ("The northern and southern gates of the town.", "The southern gate of the town.", None),  # has both
         ("The gate of the town is Roman.", "The gate of the town is Greek.", None),  # names are not seen
     ],
 )

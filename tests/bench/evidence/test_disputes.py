@@ -104,6 +104,23 @@ def test_the_newer_one_takes_the_place_of_the_best_hit(item_of: Items, sample_of
     assert ask(sample_of, [old, new], "newest_wins", required=(old,), by_data=False) == (["d9"], ["d9"], [])
 
 
+def test_of_several_newer_ones_the_newest_takes_the_place(item_of: Items, sample_of: Samples) -> None:
+    # both contradict the best hit, one in the number and one in the date, and not each other
+    hit = item_of("hit", "The mill had 4 stones and the mill burned in 1901.", as_of=OLD)
+    mid = item_of("mid", "The mill had 5 stones.", as_of=MID)
+    new = item_of("new", "The old mill burned in 1911.", as_of=NEW)
+    for order in ([hit, mid, new], [new, mid, hit]):
+        kept, required, pairs = ask(sample_of, order, "newest_wins", required=(hit,), by_data=False)
+        assert (set(kept), required, pairs) == ({"mid", "new"}, ["new"], [])
+
+
+def test_drop_leaves_the_group_of_the_best_hit(item_of: Items, sample_of: Samples) -> None:
+    old, new = crossing(item_of, 7, OLD), crossing(item_of, 9, NEW)
+    kept, required, pairs = ask(sample_of, [old, new], "drop", required=(old,), by_data=False)
+    assert (kept, required) == (["d7", "d9"], ["d7"])
+    assert pairs == [("d7", "d9", "drop: a side is required, both are shown")]
+
+
 def test_drop_takes_all_sides(item_of: Items, sample_of: Samples) -> None:
     other = item_of("birds", "Gulls nest on the east pier.", as_of=MID)
     items = [crossing(item_of, 7, OLD), other, crossing(item_of, 9, NEW)]

@@ -47,6 +47,14 @@ def test_numbers(text: str, numbers: list[str]) -> None:
 def test_a_number_knows_the_terms_around_it() -> None:
     facts = facts_of("The ferry burns 40 litres a day.")
     assert facts.numbers[0].around == {"ferry", "burns", "litres", "day"}
+    near = facts_of("The harbour tower keeper boat weighs about 41 tons.")
+    assert near.numbers[0].around == {
+        "tower",
+        "keeper",
+        "boat",
+        "weighs",
+        "tons",
+    }  # the nearest four, not the first
 
 
 def test_a_negation_denies_the_four_terms_behind_it() -> None:
