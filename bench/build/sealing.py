@@ -184,7 +184,7 @@ def _evidence(
             as_of=sample.as_of, expires_at=min(ends, default=None), policy=arm.freshness.policy
         ),
         confidence=Confidence(
-            bp=min((claim.confidence_bp for claim in claims), default=CERTAIN_BP),
+            bp=min((claim.confidence_bp for claim in claims), default=CERTAIN_BP if items else 0),
             method=claims[0].method if claims else "rule",
         ),
         visibility=Visibility(level=level, project=sample.project),

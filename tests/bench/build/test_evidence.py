@@ -205,6 +205,7 @@ def test_where_nothing_can_be_kept_an_empty_capsule_says_what_is_missing(
     (evidence,) = built.evidence
     assert (evidence.exact_spans, evidence.claim_candidates, evidence.source_refs) == ((), (), ())
     assert evidence.visibility.level == level
+    assert evidence.confidence.bp == 0
     assert [stage for stage, _ in look.missing(built) if stage != "retrieval"] == reasons
     assert [ref.required for ref in look.prompt(built).evidence_capsule_refs] == [False]
     assert "zinc" not in "".join(map(repr, [built.prompt, *built.evidence]))
