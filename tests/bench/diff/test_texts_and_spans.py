@@ -78,6 +78,13 @@ def test_a_span_at_its_place_with_another_text_is_changed() -> None:
     assert kinds([span("s", 0, 5, "a")], [span("s", 0, 5, "b")]) == [("changed", "s:0-5", "s:0-5")]
 
 
+def test_the_same_range_of_another_source_is_another_span() -> None:
+    assert kinds([span("s", 0, 5, "a")], [span("t", 0, 5, "b")]) == [
+        ("gone", "s:0-5", None),
+        ("new", None, "t:0-5"),
+    ]
+
+
 SPANS = st.lists(
     st.builds(span, st.sampled_from("st"), st.integers(0, 3), st.integers(4, 6), st.sampled_from("xyz")),
     max_size=5,
