@@ -5,6 +5,7 @@ Rules that this module owns:
 * One start a setting; before the next start no process of the last engine may be left, and device
   memory must be back near what it was.
 * A runner gets its engine behind the policy (``bench.egress``), never the engine itself.
+* A provider whose engine cannot be had costs its own requests alone: the others are asked first.
 * An engine that dies costs the wave in flight (recorded as errors, retried by ``resume``) and is
   started again, at most ``MAX_DEATHS`` times; the cache is brought back as after an interruption.
 * The engines of one run are one engine: a start whose profile differs from an earlier one of the same
@@ -67,22 +68,34 @@ def run_engines(stage: Stage) -> dict[str, int]:
     """Send everything that is pending; returns milliseconds by phase.
 
     Raises:
-        EngineError: An engine does not start, or died too often.
+        EngineError: An engine does not start, or died too often; what other providers had to answer is done.
         RunError: An engine is not the one that the run began with, or left a process behind.
     """
     times = {"engine_start_ms": 0, "requests_ms": 0}
+    lost: dict[str, EngineError] = {}
     for group in stage.plan.groups:
-        deaths = 0
-        while pending(stage, group):
-            try:
-                _run_group(stage, group, times)
-                break
-            except EngineError as error:
-                deaths += 1
-                if deaths > MAX_DEATHS:
-                    raise
-                stage.reporter.say(f"the engine was lost ({error}); starting it again")
+        if group.provider not in lost:
+            error = _try_group(stage, group, times)
+            if error is not None:
+                lost[group.provider] = error
+    for error in lost.values():
+        raise error
     return times
+
+
+def _try_group(stage: Stage, group: Group, times: dict[str, int]) -> EngineError | None:
+    """Run a group, if need be with several starts; why it could not be finished, or ``None``."""
+    for left in range(MAX_DEATHS, -1, -1):
+        if not pending(stage, group):
+            return None
+        try:
+            _run_group(stage, group, times)
+            return None
+        except EngineError as error:
+            if not left:
+                return error
+            stage.reporter.say(f"the engine was lost ({error}); starting it again")
+    return None
 
 
 def start_scorer(start: EngineStart, projects: Iterable[str], store: Store, now: str) -> AuthorizedScorer:

@@ -71,7 +71,9 @@ class GroupRunner:
         self._concurrency = concurrency
         self._advance = advance
         self._timer = timer
-        self._cache = CacheState(engine, plan.requests[0].prompt.ids)
+        # of our own: what another provider gets may not be for this one, not even as a probe
+        own = [p for p in plan.requests if p.provider == group.provider] or plan.requests
+        self._cache = CacheState(engine, own[0].prompt.ids)
 
     def run(self) -> None:
         """Quality requests and their floor cell by cell, then the latency subset.

@@ -137,7 +137,9 @@ def require_model(transport: HttpTransport, provider: str, endpoint: str, model:
     except HttpError as error:
         if error.status is not None and error.code in (REFUSED, FAILED) and error.status not in (401, 403):
             return False  # it is there, and does not say what it has
-        raise EngineError(f"provider {provider} at {endpoint} cannot be used: {error}") from error
+        raise EngineError(
+            f"provider {provider} at {endpoint} cannot be used: {error.code}: {error}"
+        ) from error
     names = _names(reply.body)
     if names and model not in names:
         shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")

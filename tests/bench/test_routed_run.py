@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from bench.config import to_spec
+from bench.engines.base import EngineError
 from bench.engines.registry import start_engine
 from bench.engines.start import EngineStart
 from bench.hydra_app import compose_config
-from bench.pipeline import Outcome
+from bench.pipeline import Outcome, drive, start_run
 from bench.planner import LATENCY, QUALITY
+from bench.progress import Reporter
 from bench.records import RouteRow
 from bench.records_io import read_rows, rows_bytes
 from bench.stored_run import StoredRun
@@ -30,7 +32,7 @@ PUBLIC, PRIVATE = "guide", "memo"
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Six samples, every second one with internal evidence, which holds a canary."""
+    """Six samples, every second one, the first too, with internal evidence, which holds a canary."""
     folder = tmp_path_factory.mktemp("own")
     file = folder / "own.jsonl"
     memo = {"id": PRIVATE, "level": "internal", "text": "Of canary-7f3a91: the lamp is out."}
@@ -40,7 +42,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "question": "How high stands the lamp?",
             "sources": [
                 {"id": PUBLIC, "text": f"The lamp stands {40 + n} m high. It was lit in 1891."},
-                *([memo] if n % 2 else []),
+                *([] if n % 2 else [memo]),
             ],
             "answers": [f"{40 + n} m"],
         }
@@ -70,8 +72,9 @@ def asked(
         servers.append(loopback.Server(streams.Pretender(engine, loopback, leak=leak)))
         outcome = run_small(
             folder, "task=custom", f"task.options.file={rows}", "task.examples=0", "limit=null",
-            "~arm@arms.naive", "~arm@arms.naive_volatile", "+arm@arms.capsule_routed=capsule_routed",
-            "+provider@providers.server=vllm", f"providers.server.endpoint={servers[-1].url}/v1",
+            "arms.naive.caches=[primed]", "~arm@arms.naive_volatile",
+            "+arm@arms.capsule_routed=capsule_routed", "+provider@providers.server=vllm",
+            f"providers.server.endpoint={servers[-1].url}/v1",
             "providers.server.projects=[bench]", "providers.server.fallbacks=[local]",
             "providers.server.server.model=m", "providers.server.server.control=true",
             "providers.server.server.block_size=16", "arms.capsule.caches=[primed]", "latency_samples=2",
@@ -95,7 +98,7 @@ def test_private_samples_stay_and_public_ones_go_and_every_row_says_so(routed: t
     outcome, _ = routed
     assert (outcome.exit_code, outcome.void) == (0, ())
     run = StoredRun(outcome.folder)
-    private = {"s1", "s3", "s5"}
+    private = {"s0", "s2", "s4"}
     got = {r.sample_id: r.provider for r in run.routes}
     assert got == {f"s{n}": "local" if f"s{n}" in private else "server" for n in range(6)}
     for route in run.routes:
@@ -189,7 +192,7 @@ def test_no_token_crosses_from_one_project_into_another_and_without_salts_they_d
     rows = StoredRun(routed[0].folder).isolation
     assert {(row.group, row.provider) for row in rows} == {("on", "local"), ("server-on", "server")}
     assert {(row.arm_id, row.sample_id) for row in rows if row.group == "server-on"} == {
-        ("capsule_routed", "s0"), ("capsule_routed", "s2"),
+        ("capsule_routed", "s1"), ("capsule_routed", "s3"),
     }  # fmt: skip
     for row in rows:
         assert (row.project, row.other) == ("bench", "bench-other")
@@ -239,3 +242,38 @@ def test_each_provider_is_priced_by_its_own_table(asked: Any) -> None:
     wall = sum(c.wall_us or 0 for c in run.cells if (c.cell_id, c.provider) == (cell_id, "local"))
     assert float(engine) == pytest.approx(wall / 6)
     assert float(per_answer) == pytest.approx((billed + wall) / 6)
+
+
+def test_a_server_that_is_gone_stops_nobody_else_and_the_run_can_be_resumed(
+    rows: Path, small: Any, loopback: Any, tmp_path: Path
+) -> None:
+    gone = loopback.Server(b"")
+    gone.close()
+    cfg = compose_config(
+        small(
+            "task=custom", f"task.options.file={rows}", "task.examples=0", "limit=null", "~arm@arms.naive",
+            "~arm@arms.naive_volatile", "+arm@arms.capsule_routed=capsule_routed",
+            "+provider@providers.server=vllm", f"providers.server.endpoint={gone.url}/v1",
+            "+provider@providers.other=vllm", f"providers.other.endpoint={gone.url}/v2",
+            "providers.server.projects=[bench]", "providers.server.fallbacks=[local]",
+            "providers.server.server.model=m", "providers.server.server.control=true",
+            "providers.other.server.model=m", "providers.other.server.control=true",
+        )
+    )  # fmt: skip
+    reporter = Reporter(quiet=True)
+    folder, prepared = start_run(cfg, tmp_path, reporter)
+    with pytest.raises(EngineError, match=r"provider server at .* cannot be used: provider\.unreachable: "):
+        drive(folder, prepared, reporter)
+    assert not folder.complete
+    assert not folder.lock.exists()
+    run = StoredRun(folder)
+    assert run.counts().failed == 0
+    assert (
+        run.counts().missing
+        == 3 * 2 + sum(r.provider == "server" for r in run.routes if r.sample_id in latency_samples(run)) * 2
+    )  # cold and primed
+    assert {row.provider for row in run.requests} == {"local"}
+
+
+def latency_samples(run: StoredRun) -> set[str]:
+    return {cell.sample_id for cell in run.expected if LATENCY in cell.phases}

@@ -76,6 +76,14 @@ SUITES: dict[str, list[str]] = {
         f"{CAPSULES}/test_rendering.py",
         f"{CAPSULES}/validation/test_render_stage.py",
     ],
+    "servers": [
+        f"tests/bench/engines/test_{name}.py"
+        for name in ("sse", "openai_stream", "openai_engine", "openai_start", "server_keeper")
+    ],
+    "replay": ["tests/bench/engines/test_replay.py"],
+    "money": ["tests/bench/cost"],
+    "routed": ["tests/bench/test_routed_run.py"],
+    "seam": ["tests/bench/test_authorized_engine.py"],
     "checked": [f"{TASKS}/test_registry.py", "-k", "checked"],
 }
 SECONDS = 300  # a test that hangs on a fault has noticed it
