@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from bench.build.base import BuildContext, BuildError
@@ -272,6 +272,10 @@ def test_pool_and_rest_are_all_that_may_be_shown(
 ) -> None:
     retrieval = RetrievalSpec(pool=max(pool, k), k=k, **chunk)
     docs = [doc(f"d{i}", text, **more) for i, (text, more) in enumerate(texts)]
+    open_texts = {d.text for d in docs if d.level == "public"}
+    assume(
+        open_texts.isdisjoint(d.text for d in docs if d.level != "public")
+    )  # one id for both: the next test
     built = build(sample_of("Is the ferry old?"), context(arm_of(retrieval=retrieval), corpus=Corpus(docs)))
     assert all(built.laws.values())
     every = set(ids_of([d for d in docs if d.level == "public"]))
@@ -284,6 +288,19 @@ def test_pool_and_rest_are_all_that_may_be_shown(
     assert [o.item for o in rest] == ([content_id(canonical_bytes(left))] if left else [])
     again = build(sample_of("Is the ferry old?"), context(arm_of(retrieval=retrieval), corpus=Corpus(docs)))
     assert digest_of(look.prompt(again)) == digest_of(look.prompt(built))
+
+
+def test_a_text_that_is_open_and_denied_is_outside_the_pool_too(
+    look: Look, doc: Docs, sample_of: Samples, context: Contexts, arm_of: Arms
+) -> None:
+    docs = [doc("d0", "Ferry."), doc("d1", "Ferry.", level="restricted"), doc("d2", "Ferry ferry.")]
+    retrieval = RetrievalSpec(pool=1, k=1)
+    built = build(sample_of("Is the ferry old?"), context(arm_of(retrieval=retrieval), corpus=Corpus(docs)))
+    shown = {item for stage in built.stages[1:] for item in stage.items}
+    outside = sorted({*ids_of([docs[0]]), *ids_of([docs[2]])} - shown)
+    (rest,) = [o for o in look.prompt(built).omissions if o.reason == "retrieval.outside_pool"]
+    assert (rest.count, rest.item) == (1, content_id(canonical_bytes(outside)))
+    assert all(built.laws.values())
 
 
 def test_a_corpus_is_no_business_of_a_sample_with_sources(
