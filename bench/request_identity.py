@@ -17,9 +17,20 @@ from capsules.canonical import canonical_bytes
 from capsules.content_id import content_id, derived_key
 
 
+class _Digits(dict[int, str]):
+    """The digits of each id met, at most a vocabulary of them: to look up is cheaper than to print again."""
+
+    def __missing__(self, number: int) -> str:
+        digits = self[number] = str(number)
+        return digits
+
+
+_DIGITS = _Digits()
+
+
 def ids_bytes(ids: Sequence[int]) -> bytes:
     """The stored form of token ids: a canonical JSON array."""
-    return f"[{','.join(map(str, ids))}]".encode()
+    return f"[{','.join(map(_DIGITS.__getitem__, ids))}]".encode()
 
 
 def request_digest(

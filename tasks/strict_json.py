@@ -94,8 +94,13 @@ def _integer(literal: str) -> object:
     if literal == "-0":
         return Fault(code="json.number.negative_zero", reason="the number -0")
     if len(literal) > 17 or abs(int(literal)) > MAX_INT:
-        return Fault(code="json.number.range", reason=f"the integer {literal[:20]} beyond 2^53-1")
+        return Fault(code="json.number.range", reason=f"the integer {_beginning(literal)} beyond 2^53-1")
     return int(literal)
+
+
+def _beginning(literal: str) -> str:
+    """A number as a reason shows it: whole, or its first digits and how many there are."""
+    return literal if len(literal) <= 20 else f"{literal[:17]}... ({len(literal)} characters)"
 
 
 def string_fault(text: str) -> Fault | None:

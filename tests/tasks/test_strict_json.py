@@ -93,3 +93,9 @@ def test_pointers_escape_tilde_and_slash() -> None:
 
 def test_a_value_without_fault_has_none() -> None:
     assert first_fault(parse('{"a": ["\ufffd", "\ufeff", null, true]}'.encode())) is None
+
+
+def test_a_long_number_is_named_by_its_beginning_and_length() -> None:
+    found = first_fault(parse(b"[1" + b"0" * 399 + b"]"))
+    assert found is not None
+    assert found[1].reason == "the integer 10000000000000000... (400 characters) beyond 2^53-1"
