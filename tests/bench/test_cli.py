@@ -91,7 +91,7 @@ BAD_INPUT = {
     "unknown builder": (["run", "engine=fake", "arms.naive.builder=nope"], "unknown builder 'nope': "),
     "unknown retriever": (["run", "engine=fake", "arms.naive.retrieval.name=x"], "unknown retrieval 'x'"),
     "unknown model": (["run", "model=nope"], "unknown model 'nope'"),
-    "unknown engine": (["run", "engine.name=nope"], "unknown engine 'nope': expected one of fake, openai, replay, vllm, "),
+    "unknown engine": (["run", "engine.name=nope"], "unknown engine 'nope': expected one of fake, openai, "),
     "unknown override": (["run", "nope=1"], "unknown setting 'nope'"),
     "missing data folder": (["run", "engine=fake", "task=xquad_en", "task.data_dir=/no/such/folder"],
                             "/no/such/folder"),
