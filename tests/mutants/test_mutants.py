@@ -82,7 +82,7 @@ SUITES: dict[str, list[str]] = {
     ],
     "replay": ["tests/bench/engines/test_replay.py"],
     "money": ["tests/bench/cost"],
-    "routed": ["tests/bench/test_routed_run.py"],
+    "routed": ["tests/bench/test_routing.py", "tests/bench/test_routed_run.py"],
     "seam": ["tests/bench/test_authorized_engine.py"],
     "checked": [f"{TASKS}/test_registry.py", "-k", "checked"],
 }
