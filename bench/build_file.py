@@ -124,6 +124,7 @@ class Lean:
                 stages=(),
                 prompt=None,
                 evidence=(),
+                sealed=(),
                 sources={},
             ),
         )

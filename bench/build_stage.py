@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from bench.build.base import BuildContext, BuildError, BuiltPrompt
 from bench.build.corpus import Corpus
@@ -41,6 +42,7 @@ from capsules.tokenizer import Tokenizer
 from capsules.validation import Given, validate
 from tasks.base import Sample, TaskData
 
+C = TypeVar("C", PromptCapsule, EvidenceCapsule)
 AnySealed = Sealed[PromptCapsule] | Sealed[EvidenceCapsule] | Sealed[Place]
 
 
@@ -115,8 +117,8 @@ class Building:
             built = self._builders[arm.arm_id](sample.input, context)
             lead = lead_of(bench.spec.model.instruct)
             grammar = grammar_of(arm.contract, built.shown, built.sources.__getitem__, lead=lead)
-            prompt = seal(built.prompt) if built.prompt is not None else None
-            evidence = [seal(capsule) for capsule in built.evidence]
+            prompt = _sealed(built, built.prompt) if built.prompt is not None else None
+            evidence = [_sealed(built, capsule) for capsule in built.evidence]
             place = [seal(built.place)] if built.place is not None else []
         except (BuildError, CapsuleError, GrammarError) as error:
             return failed(sample_id, arm.arm_id, error.code, message_of(error))
@@ -125,7 +127,7 @@ class Building:
         bench.lap("storing")
         if prompt is not None:
             given = _given(bench, built.project, provider_asked(arm))
-            report = validate(prompt.data, given, expect=prompt.digest)
+            report = validate(prompt.data, given, expect=prompt.digest, sealed=(prompt, *evidence))
             failures = [row for row in report.checks if row.result == "fail"]
             bench.lap("validation")
             if failures:
@@ -200,6 +202,14 @@ def context_of(bench: Bench, sample: Sample, arm: ArmSpec, rewrite: Rewriter | N
         corpus=bench.corpus,
         lap=bench.lap,
     )
+
+
+def _sealed(built: BuiltPrompt, record: C) -> Sealed[C]:
+    """A record of a prompt, sealed: by its builder, if it has done so with this very record."""
+    for made in built.sealed:
+        if made.record is record:
+            return made
+    return seal(record)
 
 
 def _given(bench: Bench, project: str, provider: str) -> Given:

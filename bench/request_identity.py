@@ -21,7 +21,7 @@ class _Digits(dict[int, str]):
     """The digits of each id met, at most a vocabulary of them: to look up is cheaper than to print again."""
 
     def __missing__(self, number: int) -> str:
-        digits = self[number] = str(number)
+        digits = self[number] = format(number, "d")
         return digits
 
 

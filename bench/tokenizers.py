@@ -135,9 +135,10 @@ class ByteTokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of the bytes; BOS is shown as ``<bos>``."""
-        if 256 in ids:
+        try:
+            return bytes(ids).decode(errors="replace")
+        except ValueError:  # an id that is no byte
             return b"".join(b"<bos>" if i == 256 else bytes([i]) for i in ids).decode(errors="replace")
-        return bytes(ids).decode(errors="replace")
 
 
 def _bos_id(folder: Path, token_to_id: Callable[[str], int | None]) -> int | None:

@@ -7,6 +7,7 @@ point, which is also the order of their UTF-8 bytes. An order-bearing array may 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import lt
 from typing import Any, Protocol
 
 from capsules.rules import Problem
@@ -38,6 +39,8 @@ class Sorted:
     def problems(self, items: Placed, at: str) -> Iterator[Problem]:
         """See ``ArrayRule``."""
         keys = [self._key(item) for _, item in items]
+        if all(map(lt, keys, keys[1:])):
+            return
         for (index, _), earlier, later in zip(items[1:], keys, keys[1:], strict=False):
             if not earlier < later:
                 found = "the same twice" if earlier == later else "a smaller one after a larger"

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from capsules.checks_case import Case
 from capsules.omission import OUTSIDE_POOL
@@ -46,32 +47,39 @@ def _item_problems(prompt: PromptCapsule, kept: list[str]) -> Iterator[Problem]:
     found = len(kept) + len(prompt.constraints) + sum(gone.count for gone in omitted)
     if found != prompt.candidates.items:
         yield Problem(code, "/candidates/items", f"{found} kept and omitted", str(prompt.candidates.items))
-    seen = Counter(kept)
-    for span_id, times in seen.items():
-        if times > 1:
-            yield Problem(code, "/evidence_capsule_refs", f"span {span_id} kept once", f"{times} times")
-    named = [(f"/constraints/{index}/id", each.id) for index, each in enumerate(prompt.constraints)]
+    once = set(kept)
+    if len(once) < len(kept):
+        for span_id, times in Counter(kept).items():
+            if times > 1:
+                yield Problem(code, "/evidence_capsule_refs", f"span {span_id} kept once", f"{times} times")
+    named = [(index, "/constraints/{}/id", each.id) for index, each in enumerate(prompt.constraints)]
     named += [
-        (f"/omissions/{index}/item", gone.item)
+        (index, "/omissions/{}/item", gone.item)
         for index, gone in enumerate(prompt.omissions)
         if gone.item is not None and gone.reason != OUTSIDE_POOL
     ]
-    for at, item in named:
-        if seen[item]:
-            yield Problem(code, at, "an item that stands nowhere else", "a repeated one")
-        seen[item] += 1
+    for index, at, item in named:
+        if item in once:
+            yield Problem(code, at.format(index), "an item that stands nowhere else", "a repeated one")
+        once.add(item)
+
+
+@lru_cache(maxsize=1 << 16)  # an item is omitted from many prompts
+def _place(item: str) -> tuple[str, int, int] | None:
+    """Source and range of a span_id; ``None`` for any other item."""
+    if not _SPAN_ID.fullmatch(item):
+        return None
+    source, _, numbers = item.rpartition(":")
+    start, _, end = numbers.partition("-")
+    return source, int(start), int(end)
 
 
 def _range_problems(prompt: PromptCapsule, kept: list[str]) -> Iterator[Problem]:
-    places = dict.fromkeys(kept, "/evidence_capsule_refs")
+    ats = dict.fromkeys(kept, "/evidence_capsule_refs")
     for index, gone in enumerate(prompt.omissions):
-        if gone.item is not None and _SPAN_ID.fullmatch(gone.item):
-            places.setdefault(gone.item, f"/omissions/{index}/item")
-    ranges = []
-    for item, at in places.items():
-        source, _, numbers = item.rpartition(":")
-        start, _, end = numbers.partition("-")
-        ranges.append((source, int(start), int(end), at))
+        if gone.item is not None and _place(gone.item):
+            ats.setdefault(gone.item, f"/omissions/{index}/item")
+    ranges = [(*place, at) for item, at in ats.items() if (place := _place(item))]
     before, reach = "", 0
     for source, first, last, at in sorted(ranges):
         if source == before and first < reach:
@@ -105,5 +113,5 @@ def _protected_problems(prompt: PromptCapsule) -> Iterator[Problem]:
     if "constraints" not in budget.protected:
         return
     for index, gone in enumerate(prompt.omissions):
-        if gone.item is not None and gone.reason != OUTSIDE_POOL and not _SPAN_ID.fullmatch(gone.item):
+        if gone.item is not None and gone.reason != OUTSIDE_POOL and not _place(gone.item):
             yield Problem(code, f"/omissions/{index}/item", "no protected constraint", gone.reason)

@@ -6,9 +6,11 @@ and add rows. Nothing here decides anything.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from capsules.codec import Sealed
 from capsules.evidence import EvidenceCapsule
 from capsules.policy import Policy
 from capsules.prompt import PromptCapsule
@@ -17,6 +19,9 @@ from capsules.shape import Record
 from capsules.store import Store
 from capsules.timestamp import parse_time
 from capsules.tokenizer import Tokenizer
+
+Capsule = PromptCapsule | EvidenceCapsule
+SealedCapsule = Sealed[PromptCapsule] | Sealed[EvidenceCapsule]
 
 OPERATION = "generate"  # what is done with a prompt unless the caller names something else
 
@@ -78,6 +83,8 @@ class Case:
         evidence: The capsule itself if it is evidence, else what the refs led to, as far as it did.
         whole: Whether every ref led to an evidence capsule.
         texts: Raw texts of the sources at hand, by ContentId.
+        sealed: Capsules that the caller sealed, by ContentId.
+        record: The sealed record whose bytes ``data`` are, if there is one.
     """
 
     given: Given
@@ -91,6 +98,13 @@ class Case:
     evidence: list[Evidence] = field(default_factory=list)
     whole: bool = True
     texts: dict[str, str] = field(default_factory=dict)
+    sealed: Mapping[str, SealedCapsule] = field(default_factory=dict)
+    record: Capsule | None = None
+
+    def sealed_as(self, object_id: str | None, data: bytes) -> Capsule | None:
+        """The record that was sealed under an id as exactly these bytes, which carry that id."""
+        found = None if object_id is None else self.sealed.get(object_id)
+        return found.record if found is not None and found.data == data else None
 
 
 # Checks that look at a prompt capsule; for an evidence capsule by itself no prompt was given.

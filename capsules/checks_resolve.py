@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from capsules.canonical import parse_strict, require_canonical
 from capsules.checks_bytes import parse_problem
 from capsules.checks_case import Case, Evidence
-from capsules.checks_schema import read_record
+from capsules.checks_schema import accept_record, read_record
 from capsules.errors import ParseError, StoreError
 from capsules.evidence import EvidenceCapsule
 from capsules.report import INPUT
 from capsules.rules import LEVELS, Problem
-from capsules.source import MAX_SOURCE_BYTES, source_text
+from capsules.source import MAX_SOURCE_BYTES, text_of
 from capsules.span import check_span
 from capsules.store import DigestMismatchError, Store, UnusableStoreError
 from capsules.strict_json import MAX_BYTES
@@ -51,7 +51,7 @@ def resolve_evidence(case: Case) -> None:
             )
             case.whole = False
             continue
-        problems, capsule = _read_evidence(found)
+        problems, capsule = _read_evidence(case, ref.id, found)
         case.ledger.judge("evidence.refs", ref.id, problems)
         if capsule is None:
             case.whole = False
@@ -76,15 +76,21 @@ def _fetch(store: Store, object_id: str, cap: int) -> bytes | Problem:
         return Problem(error.code, "", object_id, "a refusal by the store")
 
 
-def _read_evidence(found: bytes | Problem) -> tuple[list[Problem], EvidenceCapsule | None]:
+def _read_evidence(
+    case: Case, name: str, found: bytes | Problem
+) -> tuple[list[Problem], EvidenceCapsule | None]:
     if not isinstance(found, bytes):
         return [found], None
-    try:
-        value = parse_strict(found)
-        require_canonical(found, value)
-    except ParseError as error:
-        return [parse_problem(error)], None
-    record, wrong = read_record(value, EvidenceCapsule)
+    sealed = case.sealed_as(name, found)
+    if sealed is not None:
+        record, wrong = accept_record(sealed, EvidenceCapsule)
+    else:
+        try:
+            value = parse_strict(found)
+            require_canonical(found, value)
+        except ParseError as error:
+            return [parse_problem(error)], None
+        record, wrong = read_record(value, EvidenceCapsule)
     problems = [problem for problems in wrong.values() for problem in problems]
     return problems, record if isinstance(record, EvidenceCapsule) else None
 
@@ -131,7 +137,7 @@ def _source(case: Case, store: Store, source: str) -> tuple[int, Problem | None]
         codes = {"object.missing": "source.missing", "bytes.digest.mismatch": "source.digest.changed"}
         return 0, found._replace(code=codes.get(found.code, found.code))
     try:
-        case.texts[source] = source_text(found).text
+        case.texts[source] = text_of(found)  # the store has hashed these bytes
     except ParseError as error:
         return len(found), Problem(error.code, "", "UTF-8", f"a refusal at byte {error.position}")
     return len(found), None

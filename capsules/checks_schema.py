@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from capsules.checks_case import PROMPT_ONLY, Case, Evidence
+from capsules.checks_case import PROMPT_ONLY, Capsule, Case, Evidence
 from capsules.codec import RECORD_TYPES, check_value, from_value
 from capsules.described import described_schema_id
 from capsules.errors import SchemaError
@@ -19,7 +19,10 @@ _KNOWN = ", ".join(sorted(RECORD_TYPES))
 
 def check_schema(case: Case) -> None:
     """Find the record's type, then read it whole; every problem is reported."""
-    record, found = read_record(case.value, case.wanted)
+    if case.record is None:
+        record, found = read_record(case.value, case.wanted)
+    else:
+        record, found = accept_record(case.record, case.wanted)
     for check, problems in found.items():
         case.ledger.judge(check, case.subject, problems)
     if isinstance(record, PromptCapsule):
@@ -28,6 +31,17 @@ def check_schema(case: Case) -> None:
     if isinstance(record, EvidenceCapsule):
         case.evidence.append(Evidence(id=str(case.subject), capsule=record))
         case.ledger.skip(PROMPT_ONLY, INPUT)
+
+
+def accept_record(
+    record: Capsule, wanted: type[Record] | None
+) -> tuple[Record | None, dict[str, list[Problem]]]:
+    """What ``read_record`` says of the JSON value of a record that exists, and so is valid."""
+    wrong_type = _type_problems(record.schema_id, type(record), wanted)
+    found: dict[str, list[Problem]] = {"schema.version": [], "object.type": wrong_type}
+    if wrong_type:
+        return None, found
+    return record, found | {"schema.shape": []}
 
 
 def read_record(value: object, wanted: type[Record] | None) -> tuple[Record | None, dict[str, list[Problem]]]:
@@ -42,13 +56,9 @@ def read_record(value: object, wanted: type[Record] | None) -> tuple[Record | No
     if found["schema.version"]:
         return None, found
     cls = RECORD_TYPES.get(str(schema_id))
-    if cls is None or wanted not in (None, cls):
-        expected = next((name for name, known in RECORD_TYPES.items() if known is wanted), _KNOWN)
-        found["object.type"] = [
-            Problem("object.type.mismatch", _AT, expected, described_schema_id(schema_id))
-        ]
+    found["object.type"] = _type_problems(schema_id, cls, wanted)
+    if cls is None or found["object.type"]:
         return None, found
-    found["object.type"] = []
     try:
         record = from_value(cls, value)
     except SchemaError:
@@ -56,6 +66,13 @@ def read_record(value: object, wanted: type[Record] | None) -> tuple[Record | No
         return None, found
     found["schema.shape"] = []
     return record, found
+
+
+def _type_problems(schema_id: object, cls: type[Record] | None, wanted: type[Record] | None) -> list[Problem]:
+    if cls is not None and wanted in (None, cls):
+        return []
+    expected = next((name for name, known in RECORD_TYPES.items() if known is wanted), _KNOWN)
+    return [Problem("object.type.mismatch", _AT, expected, described_schema_id(schema_id))]
 
 
 def _version_problems(schema_id: object, present: bool) -> list[Problem]:

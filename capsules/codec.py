@@ -5,14 +5,12 @@
 * Wire form: the same object with ``digest`` in its sorted place, canonical too.
 * Verification hashes the bytes that were read, never a re-serialization of something edited.
 
-The members of a capsule are ASCII, so the standard encoder writes their canonical form directly. A
-record is valid once it exists; writing it checks only its size.
+A record is valid once it exists; writing it checks only its size.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from capsules import evidence, prompt
@@ -21,6 +19,7 @@ from capsules.content_id import CONTENT_ID_EXPECTED, content_id, is_content_id
 from capsules.errors import ParseError, SchemaError
 from capsules.evidence import EvidenceCapsule
 from capsules.prompt import PromptCapsule
+from capsules.record_text import object_text, record_text
 from capsules.rules import Problem, type_name
 from capsules.shape import Record, raise_first, read, shape_of
 from capsules.strict_json import MAX_BYTES
@@ -38,21 +37,26 @@ _DIGEST_MEMBER_BYTES = len(',"digest":""') + len("b3:") + 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed(Generic[R]):
-    """A record with its identity and its stored form."""
+    """A record with its identity and its stored form; both are made here, so none has those of another.
+
+    Raises:
+        ParseError: ``bytes.size.exceeded``, on construction.
+    """
 
     record: R
-    digest: str
-    data: bytes
+    digest: str = field(init=False)
+    data: bytes = field(init=False)
+
+    def __post_init__(self) -> None:
+        data = preimage(self.record)
+        object.__setattr__(self, "data", data)
+        object.__setattr__(self, "digest", content_id(data))
 
 
 def _members(record: Record) -> dict[str, Any]:
-    """The fields of a record, sorted, values untouched (the encoder asks again for nested records)."""
+    """The fields of a record, sorted, values untouched."""
     *_, names, values = shape_of(type(record))
     return dict(zip(names, values(record), strict=True))
-
-
-# Members come sorted from _members: the encoder has nothing to sort.
-_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"), default=_members)
 
 
 def to_value(record: Record) -> dict[str, Any]:
@@ -104,7 +108,7 @@ def preimage(record: Record) -> bytes:
     Raises:
         ParseError: ``bytes.size.exceeded``: its wire form is over 4 MiB.
     """
-    data = _ENCODER.encode(record).encode()
+    data = record_text(record).encode()
     if len(data) + _DIGEST_MEMBER_BYTES > MAX_BYTES:
         limit = MAX_BYTES - _DIGEST_MEMBER_BYTES
         raise ParseError("bytes.size.exceeded", f"expected at most {limit} bytes, found {len(data)}")
@@ -118,14 +122,13 @@ def digest_of(record: Record) -> str:
 
 def seal(record: R) -> Sealed[R]:
     """The record with its identity and the bytes to store."""
-    data = preimage(record)
-    return Sealed(record=record, digest=content_id(data), data=data)
+    return Sealed(record=record)
 
 
 def wire(record: Record) -> bytes:
     """The wire form: the record with its ``digest``, canonical."""
     members = _members(record) | {"digest": digest_of(record)}
-    return _ENCODER.encode(dict(sorted(members.items()))).encode()
+    return object_text(sorted(members.items())).encode()
 
 
 def read_stored(data: bytes, cls: type[R]) -> R:

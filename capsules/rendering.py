@@ -35,13 +35,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from capsules.content_id import CONTENT_ID_PATTERN, derived_key
+from capsules.content_id import derived_key
 from capsules.errors import RenderError
 from capsules.evidence import EvidenceCapsule
 from capsules.omission import Rewrite
 from capsules.prompt import PromptCapsule
 from capsules.rewriting import holds_kept, kept_ranges
-from capsules.span import ExactSpan
+from capsules.span import ExactSpan, item_range
 from capsules.unicode_tables import WHITE_SPACE
 
 TAG_CHARS = 10  # hex digits: 40 bits
@@ -49,7 +49,6 @@ ANSWER_MARK = "Answer:"
 QUESTION_MARK = "Question: "
 
 _WHOLE = "*"  # stands where a number would
-_SPAN_ID = re.compile(rf"({CONTENT_ID_PATTERN}):([0-9]+)-([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,10 +141,11 @@ def is_rendered(kind: str) -> bool:
 def fence_tag(ids: Sequence[str], contents: Sequence[str]) -> str:
     """The tag for evidence of these ids, absent from all ``contents``."""
     parts = [part.encode() for part in ids]
+    joined = "\n".join(contents)  # no tag holds a line end
     counter = 0
     while True:
         tag = derived_key("fence/v1", *parts, str(counter).encode())[3 : 3 + TAG_CHARS]
-        if not any(tag in content for content in contents):
+        if tag not in joined:
             return tag
         counter += 1
 
@@ -250,9 +250,9 @@ def _body(runs: Sequence[_Run], rewrites: Mapping[str, Rewrite]) -> list[tuple[i
 def _omitted_ranges(prompt: PromptCapsule) -> dict[str, list[tuple[int, int]]]:
     ranges: dict[str, list[tuple[int, int]]] = {}
     for omission in prompt.omissions:
-        match = _SPAN_ID.fullmatch(omission.item or "")
-        if match:
-            ranges.setdefault(match[1], []).append((int(match[2]), int(match[3])))
+        place = item_range(omission.item or "")
+        if place is not None:
+            ranges.setdefault(place[0], []).append(place[1])
     return ranges
 
 

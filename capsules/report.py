@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from capsules.codes import kind_of
@@ -81,6 +82,12 @@ AUTHORIZATION = frozenset(
 )
 
 
+_ORDER = {check: index for index, check in enumerate(CHECKS)}
+_REACHED = {check: STAGES.index(stage) for check, (stage, _) in CHECKS.items()}
+_BLOCKERS = (*STAGES, INPUT)
+_KINDS = {"pass": "success", "fail": "failure", "info": "info"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One row: what was checked, on which record, and what came out.
@@ -103,13 +110,13 @@ class Check:
     blocked_by: str | None = None
 
     def __post_init__(self) -> None:
-        wanted = {"pass": "success", "fail": "failure", "info": "info"}.get(self.result)
+        wanted = _KINDS.get(self.result)
         found = None if self.code is None else kind_of(self.code)
         if self.check not in CHECKS or wanted != found:
             raise SchemaError(
                 "report.incomplete", f"expected a {wanted} code of {self.check}, found {self.code} ({found})"
             )
-        if (self.result == "not_evaluated") != (self.blocked_by in (*STAGES, INPUT)):
+        if (self.result == "not_evaluated") != (self.blocked_by in _BLOCKERS):
             raise SchemaError(
                 "report.incomplete", f"expected blocked_by with not_evaluated alone, found {self.blocked_by}"
             )
@@ -167,7 +174,7 @@ def _verdict(rows: Iterable[Check]) -> tuple[bool, bool | None, str]:
             undecided = undecided or (gate and row.blocked_by == INPUT)
             unreached = unreached or gate
             continue
-        reached = max(reached, STAGES.index(CHECKS[row.check][0]))
+        reached = max(reached, _REACHED[row.check])
         if row.result == "fail":
             refused = refused or gate
             valid = valid and gate
@@ -180,8 +187,7 @@ def build_report(
     rows: Iterable[Check], *, subject: str | None, now: str, policy_id: str | None
 ) -> ValidationReport:
     """The report of some rows, in the order of ``CHECKS``, then of their arrival."""
-    order = {check: index for index, check in enumerate(CHECKS)}
-    checks = tuple(sorted(rows, key=lambda row: order[row.check]))
+    checks = tuple(sorted(rows, key=lambda row: _ORDER[row.check]))
     valid, authorized, reached = _verdict(checks)
     return ValidationReport(
         subject=subject,
@@ -192,6 +198,11 @@ def build_report(
         stage_reached=reached,
         checks=checks,
     )
+
+
+@lru_cache(maxsize=1 << 10)  # most are of no record, and so the same in every report
+def _not_evaluated(check: str, blocked_by: str, record: str | None) -> Check:
+    return Check(check=check, result="not_evaluated", blocked_by=blocked_by, record=record)
 
 
 class Ledger:
@@ -219,8 +230,10 @@ class Ledger:
         ]
         if rows:
             self._failed.add(CHECKS[check][0])
-        self.rows += rows or [Check(check=check, result="pass", code=CHECKS[check][1], record=record)]
-        return not rows
+            self.rows += rows
+            return False
+        self.rows.append(Check(check=check, result="pass", code=CHECKS[check][1], record=record))
+        return True
 
     def inform(self, check: str, record: str | None, code: str, at: str) -> None:
         """A row that changes nothing."""
@@ -229,11 +242,7 @@ class Ledger:
     def skip(self, checks: Iterable[str], blocked_by: str, record: str | None = None) -> None:
         """Checks that could not be made, on one record, or (``None``) wherever there is no row yet."""
         present = {row.check for row in self.rows} if record is None else set()
-        self.rows += [
-            Check(check=check, result="not_evaluated", blocked_by=blocked_by, record=record)
-            for check in checks
-            if check not in present
-        ]
+        self.rows += [_not_evaluated(check, blocked_by, record) for check in checks if check not in present]
 
     def failed(self, stage: str) -> bool:
         """Whether a check of this stage failed."""

@@ -10,7 +10,7 @@ that exists is valid. ``read`` goes over a JSON value with the same shape and co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -70,7 +70,10 @@ class Array(NamedTuple):
             sink.append(Problem("schema.limit", at, wanted, f"{len(value)} items"))
             return BAD
         read, before = self.item.read, len(sink)
-        items = tuple([read(item, f"{at}/{index}", sink, native) for index, item in enumerate(value)])
+        if native and isinstance(self.item, Nested) and self.item.holds(value):
+            items = tuple(value)
+        else:
+            items = tuple([read(item, f"{at}/{index}", sink, native) for index, item in enumerate(value)])
         bad = len(sink) > before
         if self.rule is not None:
             good = [(index, item) for index, item in enumerate(items) if item is not BAD]
@@ -82,6 +85,10 @@ class Nested(NamedTuple):
     """A record inside a record."""
 
     cls: type[Record]
+
+    def holds(self, values: Iterable[Any]) -> bool:
+        """Whether all of some values are records of the class: constructed, hence valid."""
+        return set(map(type, values)) <= {self.cls}
 
     def read(self, value: Any, at: str, sink: list[Problem], native: bool) -> Any:
         """The record, or ``BAD`` with the problems in ``sink``."""

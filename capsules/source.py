@@ -52,6 +52,16 @@ def source_text(data: bytes) -> SourceText:
     """The source of some raw bytes.
 
     Raises:
+        ParseError: As ``text_of``.
+    """
+    text = text_of(data)
+    return SourceText(source=content_id(data), data=data, text=text)
+
+
+def text_of(data: bytes) -> str:
+    """The text of a source's raw bytes.
+
+    Raises:
         ParseError: ``bytes.size.exceeded`` over 64 MiB; ``source.utf8.invalid`` with the offset of the
             byte.
     """
@@ -60,9 +70,8 @@ def source_text(data: bytes) -> SourceText:
             "bytes.size.exceeded", f"expected a source of at most {MAX_SOURCE_BYTES} bytes, found {len(data)}"
         )
     try:
-        text = data.decode()
+        return data.decode()
     except UnicodeDecodeError as error:
         raise ParseError(
             "source.utf8.invalid", f"expected UTF-8: {error.reason}", position=error.start
         ) from None
-    return SourceText(source=content_id(data), data=data, text=text)

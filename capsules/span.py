@@ -11,16 +11,20 @@ Occurrences overlap: "aa" stands three times in "aaaa".
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
-from capsules.content_id import content_id
+from capsules.content_id import CONTENT_ID_PATTERN, content_id
 from capsules.errors import SchemaError
 from capsules.rules import ContentId, Context, Count, Name, NormId, Positive, Problem, SpanId
 from capsules.shape import Record, law
 
 CONTEXT = 32
+
+_SPAN_ID = re.compile(rf"({CONTENT_ID_PATTERN}):([0-9]+)-([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +92,13 @@ def span_id(source: str, start: int, end: int) -> str:
     return f"{source}:{start}-{end}"
 
 
+@lru_cache(maxsize=1 << 16)  # an item is omitted from many prompts
+def item_range(item: str) -> tuple[str, tuple[int, int]] | None:
+    """Source and range of an item that is part of a source; ``None`` for any other, as a constraint."""
+    match = _SPAN_ID.fullmatch(item)
+    return (match[1], (int(match[2]), int(match[3]))) if match else None
+
+
 def _runs(text: str, exact: str) -> Iterator[range]:
     """Starts of all occurrences, in order, as arithmetic runs.
 
@@ -138,6 +149,8 @@ def occurrences(text: str, exact: str) -> list[int]:
 
 def _count(text: str, exact: str, start: int) -> tuple[int, int]:
     """How many occurrences begin before ``start``, and how many there are."""
+    if text.find(exact) == start and text.find(exact, start + 1) < 0:
+        return 0, 1  # as nearly always
     before = total = 0
     for run in _runs(text, exact):
         before += bisect_left(run, start)
@@ -189,15 +202,15 @@ def check_span(span: ExactSpan, text: str) -> list[Problem]:
     """
     if span.end > len(text):
         return [Problem("span.range", "/end", f"at most {len(text)} code points", str(span.end))]
-    problems = []
     exact = text[span.start : span.end]
+    before, after = text[max(0, span.start - CONTEXT) : span.start], text[span.end : span.end + CONTEXT]
+    if (exact, before, after) == (span.exact, span.prefix, span.suffix):
+        return _miscounted(span, text)
+    problems = []
     if exact != span.exact:
         actual = content_id(exact.encode("utf-8", "surrogatepass"))
         problems.append(Problem("span.exact.mismatch", "/exact", span.text_digest, actual))
-    contexts = {
-        "prefix": (span.prefix, text[max(0, span.start - CONTEXT) : span.start]),
-        "suffix": (span.suffix, text[span.end : span.end + CONTEXT]),
-    }
+    contexts = {"prefix": (span.prefix, before), "suffix": (span.suffix, after)}
     for name, (claimed, found) in contexts.items():
         if claimed != found:
             expected = f"the {len(found)} code points of the source"
@@ -208,6 +221,8 @@ def check_span(span: ExactSpan, text: str) -> list[Problem]:
 def _miscounted(span: ExactSpan, text: str) -> list[Problem]:
     """Occurrences are those of the span's own text: without it there they say nothing."""
     before, total = _count(text, span.exact, span.start)
+    if (span.occurrence, span.occurrences) == (before + 1, total):
+        return []
     counts = {"occurrence": (span.occurrence, before + 1), "occurrences": (span.occurrences, total)}
     return [
         Problem("span.context.mismatch", f"/{name}", str(count), str(claimed))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from capsules.described import described
 from capsules.errors import SchemaError
@@ -22,7 +23,12 @@ _SECOND = timedelta(seconds=1)
 
 
 def _instant(value: object) -> datetime | None:
-    match = _TIME.fullmatch(value) if isinstance(value, str) else None
+    return _instant_of(value) if isinstance(value, str) else None
+
+
+@lru_cache(maxsize=1 << 12)  # a run has few times: its clock, and those of grants and sources
+def _instant_of(value: str) -> datetime | None:
+    match = _TIME.fullmatch(value)
     if match is None:
         return None
     try:

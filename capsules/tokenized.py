@@ -14,13 +14,17 @@ Rules that this module owns:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 
 from capsules.errors import RenderError
 from capsules.rendering import Rendered, Segment
 from capsules.tokenizer import Tokenizer
+
+Encode = Callable[[str], Sequence[int]]
+Decode = Callable[[Sequence[int]], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,19 +94,32 @@ def tokenize_segments(
     bos = () if tokenizer.bos_id is None else (tokenizer.bos_id,)
     around = frame or Frame(head=bos, tail=())
     ids: list[int] = []
+    distinct: set[int] = set()
     parts: list[TokenizedSegment] = []
     for segment in segments:
-        encoded = tokenizer.encode(segment.text)
-        lossy = segment.kind != "header" and tokenizer.decode(encoded) != segment.text
+        if segment.kind == "prefix":
+            encoded, lossy, found = _prefix(segment.text, tokenizer.encode, tokenizer.decode)
+        else:
+            encoded = found = tokenizer.encode(segment.text)
+            lossy = segment.kind != "header" and tokenizer.decode(encoded) != segment.text
         ids += encoded
+        distinct.update(found)
         parts.append(TokenizedSegment(kind=segment.kind, ref=segment.ref, n=len(encoded), lossy=lossy))
-    assert_plain((*bos, *ids), tokenizer)
+    if not _forbidden(tokenizer).isdisjoint(distinct):
+        assert_plain((*bos, *ids), tokenizer)  # says which and where
     opening = (_around("bos", len(bos)), _around("frame", len(around.head) - len(bos)))
     closing = _around("frame", len(around.tail))
     return TokenizedPrompt(
         ids=framed(ids, tokenizer, frame),
         segments=(*(part for part in opening if part.n), *parts, *([closing] if closing.n else [])),
     )
+
+
+@lru_cache(maxsize=64)  # the stable prefix of a task stands in all its prompts
+def _prefix(text: str, encode: Encode, decode: Decode) -> tuple[Sequence[int], bool, Iterable[int]]:
+    """The ids of a text, whether they say another one, and which they are."""
+    ids = tuple(encode(text))
+    return ids, decode(ids) != text, frozenset(ids)
 
 
 def framed(content: Sequence[int], tokenizer: Tokenizer, frame: Frame | None) -> tuple[int, ...]:
@@ -128,6 +145,11 @@ def is_lossy(text: str, tokenizer: Tokenizer) -> bool:
     return tokenizer.decode(tokenizer.encode(text)) != text
 
 
+def _forbidden(tokenizer: Tokenizer) -> frozenset[int]:
+    """The ids that content may not hold."""
+    return tokenizer.control_ids if tokenizer.bos_id is None else tokenizer.control_ids | {tokenizer.bos_id}
+
+
 def assert_plain(ids: Sequence[int], tokenizer: Tokenizer) -> None:
     """Assert that ids lead with exactly one BOS (where there is one) and hold no control id else.
 
@@ -141,7 +163,7 @@ def assert_plain(ids: Sequence[int], tokenizer: Tokenizer) -> None:
             first = ids[0] if ids else None
             raise RenderError("render.control_token", f"expected BOS {bos} as the first id, found {first}")
         content = ids[1:]
-    forbidden = tokenizer.control_ids if bos is None else tokenizer.control_ids | {bos}
+    forbidden = _forbidden(tokenizer)
     if not forbidden.isdisjoint(content):
         start = len(ids) - len(content)
         place, found = next((i, t) for i, t in enumerate(content, start) if t in forbidden)

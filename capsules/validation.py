@@ -12,11 +12,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from capsules.checks_accounts import check_accounts
 from capsules.checks_bytes import check_bytes, check_parse
-from capsules.checks_case import Case, Given, skip_without_input
+from capsules.checks_case import Case, Given, SealedCapsule, skip_without_input
 from capsules.checks_labels import check_labels
 from capsules.checks_policy import check_policy
 from capsules.checks_render import check_render
@@ -51,7 +51,12 @@ _STAGES: dict[str, Callable[[Case], None]] = {
 
 
 def validate(
-    data: bytes, given: Given, *, expect: str | None = None, record_type: type[Record] | None = None
+    data: bytes,
+    given: Given,
+    *,
+    expect: str | None = None,
+    record_type: type[Record] | None = None,
+    sealed: Iterable[SealedCapsule] = (),
 ) -> ValidationReport:
     """Validate a capsule and return everything that was found.
 
@@ -60,6 +65,9 @@ def validate(
         given: Clock, store, project, policy, provider and tokenizer, as far as there are any.
         expect: The ContentId that the capsule must have.
         record_type: ``PromptCapsule`` or ``EvidenceCapsule``; ``None`` takes either.
+        sealed: Capsules that the caller made itself. Their bytes are hashed and compared with what is
+            validated or stored; where they agree, the record stands for what would be read from them. All
+            other bytes are parsed, and the report is the same with and without.
 
     Raises:
         SchemaError: ``id.malformed`` of ``expect``.
@@ -68,7 +76,8 @@ def validate(
     """
     if expect is not None:
         require_content_id(expect, "/expect")
-    case = Case(given=given, data=data, expect=expect, wanted=record_type)
+    made = {one.digest: one for one in sealed}
+    case = Case(given=given, data=data, expect=expect, wanted=record_type, sealed=made)
     skip_without_input(case)
     for stage, check in _STAGES.items():
         check(case)

@@ -10,6 +10,7 @@ from bench.build.laps import Lap, no_lap
 from bench.compression.base import Rewriter
 from bench.selection.place_report import PlaceReport
 from bench.specs import ArmSpec
+from capsules.codec import Sealed
 from capsules.errors import CapsuleError
 from capsules.evidence import EvidenceCapsule
 from capsules.place import Place
@@ -133,6 +134,7 @@ class BuiltPrompt:
         laws: The four omission laws, name -> held; empty for naive arms.
         compressor_us: Time of the compressor, 0 where none ran.
         compressed: What a lossy compressor was asked for and what came back.
+        sealed: Those of ``prompt`` and ``evidence`` that the builder has sealed; others are sealed later.
         place, place_report: The smallest sufficient place and why it suffices, of a selector that looks for
             one. No capsule refers to them.
     """
@@ -153,6 +155,7 @@ class BuiltPrompt:
     laws: Mapping[str, bool] = field(default_factory=dict)
     compressor_us: int = 0
     compressed: tuple[CompressedText, ...] = ()
+    sealed: tuple[Sealed[PromptCapsule] | Sealed[EvidenceCapsule], ...] = ()
     place: Place | None = None
     place_report: PlaceReport | None = None
 

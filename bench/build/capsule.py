@@ -37,6 +37,7 @@ from bench.evidence.claims import Stated, stated_claims
 from bench.evidence.disputes import REQUIRED_WORDS
 from bench.selection.bill import header_tokens
 from capsules import omission_laws
+from capsules.codec import Sealed
 from capsules.errors import CapsuleError
 from capsules.evidence import EvidenceCapsule
 from capsules.omission_laws import Accounts, CandidateItem
@@ -52,6 +53,7 @@ from tasks.base import SampleInput
 class _Draft:
     """A prompt with some items kept: sealed, rendered and tokenized."""
 
+    sealed: tuple[Sealed[PromptCapsule] | Sealed[EvidenceCapsule], ...]
     prompt: PromptCapsule
     evidence: tuple[EvidenceCapsule, ...]
     rendered: Rendered
@@ -221,7 +223,13 @@ def _draft(parts: _Parts, kept: Sequence[Item], dropped: dict[str, str]) -> _Dra
     parts.ctx.lap("rendering")
     tokenized = tokenize(rendered, tokenizer, parts.ctx.frame)
     parts.ctx.lap("tokenizing")
-    return _Draft(prompt=prompt.record, evidence=records, rendered=rendered, tokenized=tokenized)
+    return _Draft(
+        sealed=(prompt, *evidence),
+        prompt=prompt.record,
+        evidence=records,
+        rendered=rendered,
+        tokenized=tokenized,
+    )
 
 
 def _built(
@@ -253,6 +261,7 @@ def _built(
         laws=laws,
         compressor_us=narrowed.compressor_us + parts.rewritten.us,
         compressed=parts.rewritten.texts,
+        sealed=draft.sealed,
         place=narrowed.place,
         place_report=narrowed.report,
     )

@@ -200,13 +200,14 @@ class _Rest:
         count = self._total - sum(self._counts[document] for document in documents)
         if not count:
             return None
-        parts: list[memoryview] = []
+        parts: list[bytes | memoryview] = []
         at = 0
         for start, end in sorted(self._span[document] for document in documents):
-            parts.append(self._stream[at:start])
+            parts += [self._stream[at:start]] * (at < start)
             at = end
-        parts.append(self._stream[at:])
-        return Outside(count=count, digest=content_id(b"[" + b"".join(parts)[1:] + b"]"))
+        parts += [self._stream[at:]] * (at < len(self._stream))
+        parts[0] = parts[0][1:]  # its comma: no item stands before it
+        return Outside(count=count, digest=content_id(b"".join((b"[", *parts, b"]"))))
 
 
 def _block(ids: Iterable[str]) -> bytes:

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bench.build.candidates import Item
 from bench.evidence.age import expiry
 from bench.evidence.claims import Claim, check_claim, judged
 from bench.evidence.disputes import Dispute
 from bench.evidence.support import CERTAIN_BP
-from bench.specs import ArmSpec
+from bench.specs import ArmSpec, AuthoritySpec
 from capsules.authority import Authority
 from capsules.budget import TokenBudget
 from capsules.claim import ClaimCandidate, Contradiction, MissingEvidence
@@ -100,7 +101,6 @@ def seal_prompt(
         EvidenceRef(id=e.digest, required=any(s.span_id in required for s in e.record.exact_spans))
         for e in evidence
     ]
-    grant = arm.authority
     return seal(
         PromptCapsule(
             schema_id=PROMPT_SCHEMA,
@@ -110,15 +110,7 @@ def seal_prompt(
             active_object=ActiveObject(kind="question", ref=sample.sample_id, text=sample.question),
             surface_snippet=None,
             constraints=constraints,
-            authority=Authority(
-                principal=grant.principal,
-                project=sample.project,
-                operations=tuple(sorted(grant.operations)),
-                providers=tuple(sorted(grant.providers)),
-                max_level=grant.max_level,
-                not_before=grant.not_before,
-                expires_at=grant.expires_at,
-            ),
+            authority=_authority(arm.authority, sample.project),
             evidence_capsule_refs=tuple(refs),
             output_contract=OutputContract(
                 name=arm.contract.name, max_quotes=arm.contract.max_quotes, min_chars=arm.contract.min_chars
@@ -135,6 +127,20 @@ def seal_prompt(
             omissions=omissions,
             rewrites=rewrites,
         )
+    )
+
+
+@lru_cache(maxsize=64)
+def _authority(grant: AuthoritySpec, project: str) -> Authority:
+    """What the prompts of an arm are allowed: the same for all of a project."""
+    return Authority(
+        principal=grant.principal,
+        project=project,
+        operations=tuple(sorted(grant.operations)),
+        providers=tuple(sorted(grant.providers)),
+        max_level=grant.max_level,
+        not_before=grant.not_before,
+        expires_at=grant.expires_at,
     )
 
 
@@ -223,6 +229,7 @@ def _claims(
     return tuple(made), conflicts
 
 
+@lru_cache(maxsize=1 << 14)
 def _source_ref(source: str, doc: SourceDoc) -> SourceRef:
     return SourceRef(
         source=source,

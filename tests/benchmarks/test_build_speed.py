@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from bench.build import accounting, capsule, registry
+from bench.build import accounting, capsule, registry, sealing
 from bench.build.base import BuildContext
 from bench.build.capsule import CapsuleBuilder
 from bench.build_stage import Bench, Building, build_all, context_of
@@ -27,6 +27,7 @@ from bench.hydra_app import compose_config
 from bench.retrieval import bm25
 from bench.specs import ArmSpec, BudgetSpec, RetrievalSpec, RunSpec, SelectionSpec
 from bench.tokenizers import ByteTokenizer
+from capsules import checks_accounts, record_text, span
 from capsules.store import MemoryStore
 from tasks.base import Sample, SourceDoc, TaskData
 from tasks.registry import load_task
@@ -94,7 +95,10 @@ def with_checks(spec: RunSpec, data: TaskData) -> None:
 
 def new_builder() -> CapsuleBuilder:
     """A builder that has seen nothing: what is kept a source is forgotten too."""
-    for kept in (capsule._span, accounting._counted, accounting._omission, bm25._counted):
+    for kept in (
+        *(capsule._span, accounting._counted, accounting._omission, bm25._counted, sealing._source_ref),
+        *(record_text._shared_text, span.item_range, checks_accounts._place),
+    ):
         kept.cache_clear()
     return CapsuleBuilder()
 
@@ -128,11 +132,13 @@ def test_prompts_of_five_passages_against_the_peer(
     monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "False")
     spec = spec_of("nq_oracle", "task.options.as_corpus=true")
     data = load_task(spec.task)
-    samples = data.samples[:: len(data.samples) // ASKED][:ASKED]
+    step = len(data.samples) // ASKED
+    samples, others = data.samples[::step][:ASKED], data.samples[step // 2 :: step][:ASKED]
     ours, theirs = Ours(spec, data, pool), peer(data.corpus)
     questions = [sample.input.question for sample in samples]
     assert all(len(theirs(question)) > len(question) for question in questions[:1])
     ours.verify(samples)  # corpus stored, cut, counted and indexed, as the peer's is
+    first = seconds(lambda: ours.verify(others))  # questions and sources that it has not met
     benchmark.pedantic(ours.build, args=(samples,), rounds=ROUNDS)
     built, verified, other = best(
         lambda: ours.build(samples),
@@ -146,6 +152,7 @@ def test_prompts_of_five_passages_against_the_peer(
         peer_prompts_per_s=round(ASKED / other, 1),
         ratio=round(other / built, 2),
         ratio_verified=round(other / verified, 2),
+        ratio_verified_first_seen=round(other / first, 2),
     )
 
 

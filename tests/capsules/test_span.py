@@ -94,6 +94,20 @@ def test_occurrences_in_periodic_text(unit: str, times: int, rest: str, size: in
     assert occurrences(text, exact) == [i for i in range(len(text)) if text.startswith(exact, i)]
 
 
+@given(text=st.text(alphabet="ab ", min_size=1, max_size=12), data=st.data())
+def test_first_middle_and_last_of_several_are_counted_alike(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    every = [i for i in range(len(text)) if text.startswith(text[start:end], i)]
+
+    span = make_span(content_id(text.encode()), text, start, end)
+
+    assert (span.occurrence, span.occurrences) == (every.index(start) + 1, len(every))
+    assert check_span(span, text) == []
+    more = replace(span, occurrences=len(every) + 1)
+    assert codes(more, text) == [("span.context.mismatch", "/occurrences")]
+
+
 def test_nothing_has_no_occurrences() -> None:
     with pytest.raises(SchemaError) as caught:
         occurrences("abc", "")

@@ -122,3 +122,24 @@ def test_a_frame_holds_one_bos_in_front(byte_tokenizer: Any, frame: Frame) -> No
     with pytest.raises(RenderError, match="expected BOS 256 once, as the first id") as refused:
         framed([1], byte_tokenizer, frame)
     assert refused.value.code == "render.control_token"
+
+
+@pytest.mark.parametrize("kind", ["prefix", "item", "header", "tail"])
+def test_a_control_id_of_any_segment_is_refused_every_time(byte_tokenizer: Any, kind: str) -> None:
+    segments = [Segment(kind="prefix", text="Quote."), Segment(kind=kind, text="see <bos>")]
+    careless = Careless(byte_tokenizer)
+    for _ in range(2):
+        with pytest.raises(RenderError) as caught:
+            tokenize_segments(segments, careless)
+        assert caught.value.code == "render.control_token"
+
+
+def test_a_prefix_is_encoded_by_the_tokenizer_at_hand(byte_tokenizer: Any) -> None:
+    segments = [Segment(kind="prefix", text="a\u2581b", ref="c")]
+    for tokenizer, ids, lossy in (
+        (byte_tokenizer, "a\u2581b", False),
+        (Underscored(byte_tokenizer), "a b", True),
+        (byte_tokenizer, "a\u2581b", False),
+    ):
+        sent = tokenize_segments(segments, tokenizer)
+        assert (sent.ids, sent.segments[-1].lossy) == ((256, *ids.encode()), lossy)

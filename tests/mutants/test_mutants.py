@@ -35,6 +35,8 @@ SUITES: dict[str, list[str]] = {
     "ids": [f"{CAPSULES}/test_content_id.py", f"{STORE}/test_disk_store.py"],
     "policy": [f"{CAPSULES}/test_policy.py"],
     "report": [f"{CAPSULES}/test_report.py"],
+    "sealed": [f"{CAPSULES}/validation/test_sealed.py", f"{CAPSULES}/test_tokenized.py"],
+    "stage": ["tests/bench/build/test_sealed.py"],
     "cli": [f"{CAPSULES}/test_cli.py"],
     "store": [f"{STORE}/test_disk_store.py", f"{STORE}/test_refusals.py"],
     "refs": [f"{STORE}/test_refs.py"],
