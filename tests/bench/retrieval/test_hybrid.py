@@ -66,3 +66,12 @@ def test_bm25_gives_no_rank_to_what_it_did_not_find(dense: list[int], expected: 
     assert find(Query(question="ferry", k=1), texts) == expected[:1]
     assert asked == [4, 4]  # fusion needs the whole ranking, whatever k is
     assert hybrid_of(lambda query, given: [])(Query(question="ferry", k=3), []) == []
+
+
+def test_the_constant_is_sixty() -> None:
+    """1/(60+1) equals 2/(60+62) and is less than 1/(60+61) + 1/(60+62); with 61 or 59 one of them turns."""
+    first = [0, *range(2, 62), 1]  # passage 0 at rank 1, passage 1 at rank 62
+    tie = [*range(70, 131), 1]  # passage 1 at rank 62 again
+    assert fuse([first, tie], 200)[:2] == [0, 1]  # source order; with 61 passage 1 would lead
+    nearer = [*range(70, 130), 1]  # passage 1 at rank 61
+    assert fuse([first, nearer], 200)[:2] == [1, 0]  # with 59 passage 0 would lead
