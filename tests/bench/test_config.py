@@ -27,7 +27,7 @@ def test_every_shipped_experiment_composes_and_survives_the_round_trip_through_i
 
 def test_all_shipped_experiments_are_known() -> None:
     assert options("experiment") == [
-        "budget_sweep", "build", "compression", "contracts", "prefix_caching", "quickstart", "routing",
+        "all_arms", "budget_sweep", "build", "compression", "contracts", "prefix_caching", "quickstart", "routing",
         "xquad", "xquad_en",
     ]  # fmt: skip
 
@@ -70,7 +70,7 @@ def test_the_digest_refuses_a_float_and_names_it(spec_of: Callable[..., RunSpec]
 
 BAD = {
     "unknown task": (["task=nope"], "unknown task 'nope': expected one of "),
-    "unknown experiment": (["experiment=nope"], "unknown experiment 'nope': expected one of budget_sweep, "),
+    "unknown experiment": (["experiment=nope"], "unknown experiment 'nope': expected one of all_arms, "),
     "unknown model": (["model=nope"], "unknown model 'nope': expected one of gemma3_270m, local, qwen2_5"),
     "unknown engine": (["engine=nope"], "unknown engine 'nope': expected one of fake, replay, vllm_cpu, "),
     "unknown arm": (["+arm@arms.x=nope"], "unknown arm 'nope': expected one of capsule, "),
