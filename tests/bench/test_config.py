@@ -27,8 +27,8 @@ def test_every_shipped_experiment_composes_and_survives_the_round_trip_through_i
 
 def test_all_shipped_experiments_are_known() -> None:
     assert options("experiment") == [
-        "all_arms", "budget_sweep", "build", "compression", "contracts", "prefix_caching", "quickstart", "routing",
-        "xquad", "xquad_en",
+        "all_arms", "budget_sweep", "build", "compression", "contracts", "prefix_caching", "quickstart",
+        "routing", "xquad", "xquad_en",
     ]  # fmt: skip
 
 
