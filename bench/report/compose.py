@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bench.report import pictures
+from bench.report import numbers, pictures
 from bench.report.arm_series import series_curves
 from bench.report.brief import brief_table
 from bench.report.definitions import metrics_table
@@ -85,7 +85,22 @@ def _warnings(view: RunView) -> list[Block]:
             "their answers has no number."
         )
         warnings.append(Paragraph(text=text, warning=True))
+    if errors := _errors(view):
+        warnings.append(Paragraph(text=errors, warning=True))
     return warnings
+
+
+def _errors(view: RunView) -> str | None:
+    """What failed, in a sentence; ``None`` where nothing did."""
+    answers, builds = view.index.responses.values(), view.index.builds.values()
+    failed, unbuilt = (sum(row.status != "ok" for row in rows) for rows in (answers, builds))
+    if not failed and not unbuilt:
+        return None
+    return (
+        f"ERRORS: {numbers.count_of(failed, len(answers))} requests failed, "
+        f"{numbers.count_of(unbuilt, len(builds))} prompts could not be built. They count 0 and stay in the "
+        "denominators; the bounds say what they could hide."
+    )
 
 
 def _data(view: RunView) -> tuple[Table, ...]:

@@ -10,6 +10,8 @@ from bench.build.base import Piece
 from bench.metrics.names import METRICS
 from bench.report import measures
 from bench.report.brief import brief_table
+from bench.report.compose import compose
+from bench.report.document import Paragraph
 from bench.report.examples import examples
 from bench.report.facts import compare_predictions, what_ran, what_went_wrong
 from bench.report.inputs import ReportInput
@@ -256,3 +258,18 @@ def test_upper_bounds_are_called_so(report: ReportInput) -> None:
 def test_every_metric_is_defined_in_the_report(files: dict[str, bytes]) -> None:
     lines = files["tables/metrics.csv"].decode().splitlines()
     assert [line.split(",")[0] for line in lines[1:]] == list(METRICS)
+
+
+def test_errors_are_told_at_the_top_and_only_where_there_are_some(report: ReportInput) -> None:
+    def warnings(changed: ReportInput) -> list[str]:
+        blocks = compose(RunView(changed)).sections[0].blocks
+        return [b.text for b in blocks if isinstance(b, Paragraph) and b.warning]
+
+    (told,) = [text for text in warnings(report) if text.startswith("ERRORS: ")]
+    answers, builds = len({r.request_id for r in report.responses}), len(report.builds)
+    assert f"1 of {answers:,} requests failed, 1 of {builds:,} prompts could not be built" in told
+    good = [row for row in report.responses if row.status == "ok"]
+    kept = [row for row in report.requests if row.request_id in {r.request_id for r in good}]
+    built = [row for row in report.builds if row.status == "ok"]
+    clean = replace(report, responses=good, requests=kept, builds=built)
+    assert not [text for text in warnings(clean) if text.startswith("ERRORS")]
