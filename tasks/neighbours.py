@@ -13,6 +13,8 @@ The rules:
   rows of such contexts are *reserved*.
 - With ``as_corpus`` no sample has sources of its own: all contexts that no example uses are the corpus,
   in file order, whatever the limit.
+- With ``spread`` a limit takes rows evenly from the whole file instead of its first ones: rows that follow
+  each other ask about the same contexts.
 - *Rows used*: the evaluated rows, the rows of the examples, and for every other context that is
   shown the first row that has it; in file order. Digests cover exactly these.
 """
@@ -24,9 +26,10 @@ from dataclasses import dataclass
 
 from capsules.source import Origin
 from tasks.base import Gold, Sample, SampleInput, SourceDoc, TaskSpec, TextRange
+from tasks.finish import count_option, option
 from tasks.squad import SquadRow
 
-AMONG = ("as_corpus", "example_chars", "neighbours")  # the options of these rules
+AMONG = ("as_corpus", "example_chars", "neighbours", "spread")  # the options of these rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,23 @@ class Settings:
     neighbours: int
     example_chars: int
     as_corpus: bool = False
+    spread: bool = False
+
+
+def settings_of(spec: TaskSpec, *, limit: int | None, examples: int) -> Settings:
+    """The settings of a task, for this many samples and examples of one file.
+
+    Raises:
+        TaskError: An option is of another type or out of range.
+    """
+    return Settings(
+        limit=limit,
+        examples=examples,
+        neighbours=count_option(spec, "neighbours", 3),
+        example_chars=count_option(spec, "example_chars", 1400),
+        as_corpus=option(spec, "as_corpus", False),
+        spread=option(spec, "spread", False),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +168,7 @@ def choose(rows: tuple[SquadRow, ...], spec: TaskSpec, naming: Naming, settings:
     closed = frozenset(number for pair in pairs for number in (pair.first, pair.second))
     make = _Maker(rows, contexts, spec, naming)
     eligible = [index for index, number in enumerate(contexts.of_row) if number not in closed]
-    evaluated = eligible[: settings.limit]
+    evaluated = _limited(eligible, settings)
     shared = [n for n in range(len(lengths)) if n not in closed] if settings.as_corpus else []
     shown = set(shared)
     samples: list[Sample] = []
@@ -174,6 +194,13 @@ def choose(rows: tuple[SquadRow, ...], spec: TaskSpec, naming: Naming, settings:
         unused=len(eligible) - len(evaluated),
         corpus=tuple(make.source(number) for number in shared),
     )
+
+
+def _limited(eligible: list[int], settings: Settings) -> list[int]:
+    n, limit = len(eligible), settings.limit
+    if limit is None or limit >= n or not settings.spread:
+        return eligible[:limit]
+    return [eligible[place * n // limit] for place in range(limit)]
 
 
 class _Maker:

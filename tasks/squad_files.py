@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tasks.base import TaskData, TaskError, TaskSpec
 from tasks.finish import count_option, finish, only_options, option, rows_digest
-from tasks.neighbours import AMONG, Naming, Settings, choose
+from tasks.neighbours import AMONG, Naming, choose, settings_of
 from tasks.passages import CorpusRow
 from tasks.rows import Home, HubSet, Rows
 from tasks.sources import FROM, Reading, open_home
@@ -99,13 +99,7 @@ def neighbour_data(
     Raises:
         TaskError: See :mod:`tasks.finish`.
     """
-    settings = Settings(
-        limit=spec.limit,
-        examples=spec.examples,
-        neighbours=count_option(spec, "neighbours", 3),
-        example_chars=count_option(spec, "example_chars", 1400),
-        as_corpus=option(spec, "as_corpus", False),
-    )
+    settings = settings_of(spec, limit=spec.limit, examples=spec.examples)
     chosen = choose(judged.rows, spec, naming, settings)
     known = {row.context for row in judged.rows}
     rest = [one for one in more if one.doc.text not in known] if settings.as_corpus else []

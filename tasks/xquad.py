@@ -15,9 +15,9 @@ from dataclasses import replace
 from functools import partial
 
 from tasks.base import TaskData, TaskSpec
-from tasks.finish import count_option, finish, only_options, option, rows_digest
+from tasks.finish import finish, only_options, rows_digest
 from tasks.hub import require_revision
-from tasks.neighbours import AMONG, Chosen, Naming, Settings, choose
+from tasks.neighbours import AMONG, Chosen, Naming, choose, settings_of
 from tasks.rows import Home, HubSet, Rows
 from tasks.sources import data_folder, open_files, open_hub
 from tasks.squad import Judged, SquadForm, judge
@@ -70,13 +70,8 @@ def load(spec: TaskSpec, languages: tuple[str, ...]) -> TaskData:
 
 
 def _choose(spec: TaskSpec, language: str, place: int, found: Judged, parts: int) -> Chosen:
-    settings = Settings(
-        limit=None if spec.limit is None else share(spec.limit, place, parts),
-        examples=share(spec.examples, place, parts),
-        neighbours=count_option(spec, "neighbours", 3),
-        example_chars=count_option(spec, "example_chars", 1400),
-        as_corpus=option(spec, "as_corpus", False),
-    )
+    limit = None if spec.limit is None else share(spec.limit, place, parts)
+    settings = settings_of(spec, limit=limit, examples=share(spec.examples, place, parts))
     naming = Naming(dataset=f"xquad.{language}", license=LICENSE, prefix=f"{language}-")
     return choose(found.rows, spec, naming, settings)
 
