@@ -46,6 +46,9 @@ def require_compressor(name: str, mode: str) -> None:
     Raises:
         RegistryError: There is none.
     """
+    if name not in (*COMPRESSORS, *LOSSY) and ":" not in name:
+        valid = ", ".join((*COMPRESSORS, *LOSSY))
+        raise RegistryError(f"unknown compression {name!r}: expected one of {valid}, or module:attribute")
     if mode == ITEMS:
         if name in LOSSY:
             raise RegistryError(f"compression {name!r} writes texts anew: expected mode protected or raw")
@@ -53,7 +56,4 @@ def require_compressor(name: str, mode: str) -> None:
     elif name in COMPRESSORS:
         raise RegistryError(f"compression {name!r} keeps whole items: expected mode {ITEMS}, found {mode}")
     elif name not in LOSSY:
-        if ":" not in name:
-            valid = ", ".join(LOSSY)
-            raise RegistryError(f"unknown compression {name!r}: expected one of {valid}, or module:attribute")
         text_compressor(name)

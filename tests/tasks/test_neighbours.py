@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -84,6 +85,17 @@ def chosen(spec: TaskSpec, contexts: int, limit: int | None, examples: int, each
 
 def shown(sample: Sample) -> list[str]:
     return [doc.doc_id[-4:] for doc in sample.input.sources]
+
+
+def test_spread_takes_rows_evenly_from_the_whole_file(make_spec: Callable[..., TaskSpec]) -> None:
+    naming = Naming(dataset="d", license="CC0-1.0")
+    settings = Settings(limit=5, examples=0, neighbours=1, example_chars=0, spread=True)
+    found = choose(rows(12), make_spec(), naming, settings)  # 24 rows: 0, 4, 9, 14 and 19
+    assert [one.input.sample_id for one in found.samples] == ["0-0", "2-0", "4-1", "7-0", "9-1"]
+    assert (found.unused, len(found.samples)) == (19, 5)
+    for limit in (None, 24, 30):  # nothing is left out, so there is nothing to spread
+        whole = choose(rows(12), make_spec(), naming, replace(settings, limit=limit))
+        assert whole == choose(rows(12), make_spec(), naming, replace(settings, limit=limit, spread=False))
 
 
 def test_samples_come_in_file_order_up_to_the_limit(make_spec: Callable[..., TaskSpec]) -> None:

@@ -67,7 +67,7 @@ def test_names() -> None:
     [
         ("self_information", "items", "expected mode protected or raw"),
         ("extractive", "raw", "expected mode items, found raw"),
-        ("zip", "raw", "expected one of llmlingua, llmlingua2, self_information, or module:attribute"),
+        ("zip", "raw", "expected one of extractive, none, llmlingua, llmlingua2, self_information, or"),
         ("math:sqrt", "raw", "expected a callable"),
     ],
 )
