@@ -80,7 +80,14 @@ SUITES: dict[str, list[str]] = {
     ],
     "servers": [
         f"tests/bench/engines/test_{name}.py"
-        for name in ("sse", "openai_stream", "openai_engine", "openai_start", "server_keeper")
+        for name in (
+            "sse",
+            "openai_stream",
+            "openai_engine",
+            "openai_refusals",
+            "openai_start",
+            "server_keeper",
+        )
     ],
     "replay": ["tests/bench/engines/test_replay.py"],
     "money": ["tests/bench/cost"],

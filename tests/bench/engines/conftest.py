@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -9,12 +10,17 @@ from typing import Any
 
 import pytest
 
-from bench.engines.base import EngineRequest
+from bench.engines.base import EngineInfo, EngineRequest, EngineResult
 from bench.engines.http_transport import HttpTransport
+from bench.engines.openai_engine import OpenAiEngine
+from bench.engines.openai_start import server_info, transport_of
 from bench.engines.start import EngineStart
-from bench.specs import EngineSpec, ModelSpec, SamplingSpec
+from bench.specs import EngineSpec, ModelSpec, ProviderSpec, SamplingSpec, ServerSpec
+from capsules.decision import DeniedError
 from capsules.delivery import TransportError
 from capsules.egress import Outgoing
+
+NEAR = ServerSpec(engine="openai", model="m", salt=True, return_ids=True, timeout_s=5, backoff_ms=10)
 
 
 class CharTokenizer:
@@ -134,3 +140,54 @@ def code_of() -> Callable[[HttpTransport, Outgoing], str]:
         return caught.value.code
 
     return send
+
+
+class Asked:
+    """The engine over one scripted server, behind the policy of a scene; notes permits and waits."""
+
+    def __init__(self, server: Any, routing: Any, start: Any, tokenizer: Any, spec: ServerSpec) -> None:
+        self.server = server
+        self.scene = routing.scene([routing.provider("cloud", endpoint=server.url + "/v1")])
+        self.permits: list[tuple[bytes, int]] = []
+        self.refuse_from: int | None = None
+        self.waits: list[float] = []
+        provider = ProviderSpec(
+            provider_id="cloud", endpoint=server.url + "/v1", max_level="internal", projects=("demo",),
+            operations=("generate",), fallbacks=(), server=spec,
+        )  # fmt: skip
+        info: EngineInfo = server_info(provider, spec, start(), listed=True, start_us=0)
+        self.engine = OpenAiEngine(
+            endpoint=provider.endpoint or "", info=info, server=spec, tokenizer=tokenizer,
+            transport=transport_of(provider, spec, {"KEY": "sk-secret"}), sleep=self.waits.append,
+        )  # fmt: skip
+
+    def permit(self, request: EngineRequest, body: bytes, attempt: int) -> Outgoing | str:
+        self.permits.append((body, attempt))
+        if self.refuse_from is not None and attempt >= self.refuse_from:
+            return "authority.expired"
+        self.scene.body = body
+        try:
+            released: Outgoing = self.scene.outgoing("cloud")
+        except DeniedError as error:
+            return error.code
+        return released
+
+    def send(self, *requests: EngineRequest) -> list[EngineResult]:
+        return self.engine.deliver(requests, self.permit)
+
+
+@pytest.fixture
+def bench(
+    server: Callable[..., Any], routing: Any, engine_start: Any, tokenizer: Any
+) -> Callable[..., Asked]:
+    """The engine ``openai`` over a server that acts as it is told."""
+
+    def make(act: Any, **changes: Any) -> Asked:
+        return Asked(server(act), routing, engine_start, tokenizer, dataclasses.replace(NEAR, **changes))
+
+    return make
+
+
+@pytest.fixture
+def ask(request_of: Callable[..., EngineRequest]) -> Callable[..., EngineRequest]:
+    return lambda n=5, **more: request_of([2, *range(20, 20 + n - 1)], **more)
