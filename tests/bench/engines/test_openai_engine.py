@@ -1,4 +1,4 @@
-"""The engine over a scripted server: one stream a request, a permit an attempt, a code for every fault."""
+"""The engine over a scripted server: one stream a request, a permit before it leaves, counters and resets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What brings no answer: asked again where that may help, a code for every fault, and nobody's words let out."""
+"""What brings no answer: asked again where that may help, a code for every fault, no words of others."""
 
 from __future__ import annotations
 
