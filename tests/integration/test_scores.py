@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from math import isfinite
 from pathlib import Path
 
 import pytest
-from omegaconf import OmegaConf
 
-import conf
 from bench.compression.self_information import shorten
 from bench.engines.start import EngineStart
 from bench.engines.vllm_engine import start_vllm
-from bench.model_store import prepare_model
+from bench.model_store import ModelFolder
 from bench.specs import EngineSpec, ModelSpec
 from bench.tokenizers import HfTokenizer
 
 pytestmark = [pytest.mark.engine, pytest.mark.soak]
 
-CONF = Path(conf.__file__).parent
 TEXT = "The Panthers defense gave up just 308 points, ranking sixth in the league."
 
 
-def settings(group: str, name: str) -> dict[str, object]:
-    return dict(OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml")))  # type: ignore[arg-type]
-
-
-def test_the_model_scores_a_prompt_and_words_go_by_it(tmp_path: Path) -> None:
-    model = ModelSpec(**settings("model", "gemma3_270m"))  # type: ignore[arg-type]
-    folder = prepare_model(model, say=lambda line: print(line, file=sys.stderr))
+def test_the_model_scores_a_prompt_and_words_go_by_it(
+    spec: EngineSpec, model: ModelSpec, folder: ModelFolder, tmp_path: Path
+) -> None:
     tokenizer = HfTokenizer(folder.path, model.name)
-    spec = EngineSpec(**settings("engine", "vllm_cpu"))  # type: ignore[arg-type]
     log = tmp_path / "engine.log"
     engine = start_vllm(EngineStart(spec=spec, model=model, folder=folder, prefix_caching=False, log=log))
     try:

@@ -223,3 +223,17 @@ class Look:
 @pytest.fixture
 def look() -> type[Look]:
     return Look
+
+
+PIER = (
+    "Bread is baked at dawn. It is sold by noon.",
+    "The ferry was built in 1931. She is grey.",
+    "Gulls nest on the pier.\n\nThe ferry is old.",
+    "Herring is smoked. Eel is not.",
+)
+
+
+@pytest.fixture
+def docs() -> list[SourceDoc]:
+    """Four small documents, to be a corpus."""
+    return [make_doc(f"d{n}", text) for n, text in enumerate(PIER)]

@@ -14,8 +14,6 @@ from bench.build.base import BuildContext, BuildError
 from bench.build.capsule import CapsuleBuilder
 from bench.build.chunking import chunk_text
 from bench.build.corpus import Corpus
-from bench.build.naive import NaiveBuilder
-from bench.retrieval.base import Passage, Query, Ranker
 from bench.specs import ArmSpec, Chunking, RetrievalSpec, SelectionSpec
 from bench.tokenizers import ByteTokenizer
 from capsules.canonical import canonical_bytes
@@ -23,7 +21,7 @@ from capsules.codec import digest_of
 from capsules.content_id import content_id
 from tasks.base import Gold, SampleInput, SourceDoc, TextRange
 
-build, build_naive = CapsuleBuilder(), NaiveBuilder()
+build = CapsuleBuilder()
 
 Docs = Callable[..., SourceDoc]
 Samples = Callable[..., SampleInput]
@@ -32,12 +30,6 @@ Contexts = Callable[..., BuildContext]
 Look = Any  # the fixture `look`: reads a built prompt
 
 ASKED = "When was the ferry built?"
-TEXTS = (
-    "Bread is baked at dawn. It is sold by noon.",
-    "The ferry was built in 1931. She is grey.",
-    "Gulls nest on the pier.\n\nThe ferry is old.",
-    "Herring is smoked. Eel is not.",
-)
 
 
 def ids_of(docs: Sequence[SourceDoc]) -> list[str]:
@@ -48,11 +40,6 @@ def ids_of(docs: Sequence[SourceDoc]) -> list[str]:
 
 def digest_of_rest(every: Sequence[str], candidates: Sequence[str]) -> str:
     return content_id(canonical_bytes(sorted(set(every) - set(candidates))))
-
-
-@pytest.fixture
-def docs(doc: Docs) -> list[SourceDoc]:
-    return [doc(f"d{n}", text) for n, text in enumerate(TEXTS)]
 
 
 @pytest.fixture
@@ -69,7 +56,7 @@ def test_candidates_are_the_pool_and_the_rest_is_one_omission(
     assert look.kept(built) == ["She is grey.", "The ferry was built in 1931."]
     record = look.prompt(built)
     *low, rest = record.omissions
-    other = content_id(TEXTS[2].encode())
+    other = content_id(docs[2].text.encode())
     assert [(o.reason, o.item, o.tokens) for o in low] == [
         ("retrieval.low_rank", f"{other}:0-23", 23),  # not ranked, but of a document that is
         ("retrieval.low_rank", f"{other}:25-42", 2 + 17),
@@ -85,7 +72,7 @@ def test_candidates_are_the_pool_and_the_rest_is_one_omission(
     assert len(candidates) == 4
     assert record.candidates.items == 4 + len(record.constraints)
     assert all(built.laws.values())
-    assert sorted(built.sources) == sorted(content_id(TEXTS[n].encode()) for n in (1, 2))
+    assert sorted(built.sources) == sorted(content_id(docs[n].text.encode()) for n in (1, 2))
 
 
 def test_what_may_not_be_shown_says_nothing_but_its_sum(
@@ -123,10 +110,10 @@ def test_documents_of_the_same_bytes_are_one_source_and_the_valid_one_stands(
     look: Look, docs: list[SourceDoc], doc: Docs, sample_of: Samples, context: Contexts, arm: ArmSpec
 ) -> None:
     copies = [
-        doc("dead", TEXTS[1], expires_at="2025-01-01T00:00:00Z"),
+        doc("dead", docs[1].text, expires_at="2025-01-01T00:00:00Z"),
         *docs,
-        doc("copy", TEXTS[1]),
-        doc("hidden", TEXTS[1], project="q"),
+        doc("copy", docs[1].text),
+        doc("hidden", docs[1].text, project="q"),
     ]
     built = build(sample_of(ASKED), context(arm, corpus=Corpus(copies)))
     assert [s.doc_id for s in built.shown] == ["d1"]
@@ -171,67 +158,6 @@ def test_the_upper_bound_finds_gold_in_the_corpus(
     assert look.kept(built) == ["Eel is not.", "Herring is smoked."]
     with pytest.raises(BuildError, match="needs gold"):
         build(sample_of(ASKED), context(arm, corpus=Corpus(docs)))
-
-
-def test_a_naive_arm_searches_all_documents_and_records_nothing(
-    docs: list[SourceDoc], doc: Docs, sample_of: Samples, context: Contexts, arm_of: Arms
-) -> None:
-    arm = arm_of("naive", retrieval=RetrievalSpec(k=1, pool=2), selection=SelectionSpec(k=1))
-    hidden = doc("hidden", "When was the ferry built?", level="restricted")
-    built = build_naive(sample_of(ASKED), context(arm, corpus=Corpus([*docs, hidden])))
-    assert ([s.doc_id for s in built.shown], built.level) == (["hidden"], "restricted")
-    assert (built.silent_omissions, built.silent_tokens) == (2, 28 + 1 + 12)  # of the pool alone
-    assert [len(stage.items) for stage in built.stages] == [3, 1, 1, 1, 1]
-
-
-class Counting:
-    """Ranks in source order; counts how often it is given the corpus."""
-
-    def __init__(self) -> None:
-        self.indexed = 0
-
-    def __call__(self, query: Query, passages: Sequence[Passage]) -> Sequence[int]:
-        raise AssertionError("expected the ranker")
-
-    def ranker(self, passages: Sequence[Passage]) -> Ranker:
-        self.indexed += 1
-        return lambda query: range(len(passages))[: query.k]
-
-
-counting = Counting()
-
-
-def reverse(query: Query, passages: Sequence[Passage]) -> Sequence[int]:
-    return range(len(passages) - 1, -1, -1)[: query.k]
-
-
-def wrong(query: Query, passages: Sequence[Passage]) -> Sequence[int]:
-    return [0, 0]
-
-
-def test_a_corpus_is_indexed_once_a_run_and_view(
-    docs: list[SourceDoc], sample_of: Samples, context: Contexts, arm_of: Arms
-) -> None:
-    counting.indexed = 0
-    corpus = Corpus(docs)
-    retrieval = RetrievalSpec(name=f"{__name__}:counting", pool=8)
-    for question in (ASKED, "What is smoked?", "Who nests?"):
-        build(sample_of(question), context(arm_of(retrieval=retrieval), corpus=corpus))
-    assert counting.indexed == 1
-    build_naive(sample_of(ASKED), context(arm_of("naive", retrieval=retrieval), corpus=corpus))
-    assert counting.indexed == 2  # other rules: a view of its own
-
-
-def test_a_retriever_of_ones_own_is_given_the_corpus(
-    look: Look, docs: list[SourceDoc], sample_of: Samples, context: Contexts, arm_of: Arms
-) -> None:
-    retrieval = RetrievalSpec(name=f"{__name__}:reverse", k=1, pool=1)
-    built = build(sample_of(ASKED), context(arm_of(retrieval=retrieval), corpus=Corpus(docs)))
-    assert look.kept(built) == ["Eel is not.", "Herring is smoked."]
-    retrieval = RetrievalSpec(name=f"{__name__}:wrong")
-    with pytest.raises(BuildError) as refused:
-        build(sample_of(ASKED), context(arm_of(retrieval=retrieval), corpus=Corpus(docs)))
-    assert refused.value.code == "stage.indexes"
 
 
 _SENTENCE = st.lists(st.sampled_from(["ferry", "gull", "old", "1931", "is"]), min_size=1, max_size=5).map(

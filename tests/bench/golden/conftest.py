@@ -43,6 +43,12 @@ def notes(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def two_arms() -> tuple[str, ...]:
+    """Overrides that leave two arms, counted in bytes."""
+    return ARMS
+
+
+@pytest.fixture
 def of_notes(notes: Path) -> list[str]:
     """Overrides of a run on them."""
     return [*ARMS, "task=custom", "task.examples=0", f"task.options.file={notes}"]
