@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from beside import load
 from hypothesis import HealthCheck, settings
 
 # Examples are judged by their result, never by their time; CI draws the same ones each time.
@@ -43,13 +42,7 @@ def capsule_data() -> Path:
 
 def _load(name: str) -> ModuleType:
     """A module beside this one (with import-mode=importlib test modules cannot import each other)."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load(Path(__file__).parent / f"{name}.py")
 
 
 @pytest.fixture(scope="session")

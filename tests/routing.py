@@ -5,13 +5,12 @@ Loaded by path (fixture ``routing`` in tests/conftest.py): test modules cannot i
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
+
+from beside import load
 
 from capsules.content_id import content_id
 from capsules.decision import Ask, Gate
@@ -21,20 +20,7 @@ from capsules.policy import Policy, read_policy
 from capsules.store import MemoryStore
 from capsules.timestamp import parse_time
 
-
-def load_kit() -> ModuleType:
-    """``tests/vectors/kit.py``."""
-    path = Path(__file__).parent / "vectors" / "kit.py"
-    spec = importlib.util.spec_from_file_location("vectors_kit", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["vectors_kit"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-kit: Any = load_kit()
+kit: Any = load(Path(__file__).parent / "vectors" / "kit.py", "vectors_kit")
 NOW = parse_time(kit.NOW)
 BODY = b'{"prompt":"as rendered"}'
 ALL = ["cloud", "far", "local", "near"]  # providers that the authority covers

@@ -5,13 +5,12 @@ Recorded, never asserted. The goals are 20 ms and a median below 1 ms.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from beside import load
 
 from capsules import codec
 from capsules.content_id import content_id
@@ -28,14 +27,7 @@ NOW = "2024-06-01T12:00:00Z"
 
 @pytest.fixture(scope="module")
 def kit() -> ModuleType:
-    path = Path(__file__).parents[1] / "vectors" / "kit.py"
-    spec = importlib.util.spec_from_file_location("vectors_kit", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["vectors_kit"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load(Path(__file__).parents[1] / "vectors" / "kit.py", "vectors_kit")
 
 
 def with_spans(kit: Any, count: int) -> tuple[bytes, Given]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from beside import load
 
 from capsules import codec
 from capsules.authority import Authority
@@ -242,15 +241,7 @@ def byte_tokenizer() -> ByteTokenizer:
 
 def _load(name: str) -> ModuleType:
     """A module of helpers beside the tests, which cannot import each other."""
-    spec = importlib.util.spec_from_file_location(
-        f"capsules_tests_{name}", Path(__file__).parent / f"{name}.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load(Path(__file__).parent / f"{name}.py", f"capsules_tests_{name}")
 
 
 @pytest.fixture(scope="session")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from beside import load
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
@@ -57,21 +56,11 @@ ODD: tuple[Any, ...] = (
 )
 
 
-def load(name: str, path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-reader = load("slow_reader", HERE / "slow_reader.py")
-slow = load("slow_model", HERE / "slow_model.py")
-load("shape_tables", HERE / "shape_tables.py")
-shapes = load("shape_model", HERE / "shape_model.py")
-kit = load("vectors_kit", HERE.parent / "vectors" / "kit.py")
+reader = load(HERE / "slow_reader.py", "slow_reader")
+slow = load(HERE / "slow_model.py", "slow_model")
+load(HERE / "shape_tables.py", "shape_tables")
+shapes = load(HERE / "shape_model.py", "shape_model")
+kit = load(HERE.parent / "vectors" / "kit.py", "vectors_kit")
 
 
 class DictStore:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import on_disk
 import pytest
 
-from tasks.base import TaskSpec
+from tasks.base import TaskData, TaskSpec
 from tasks.listed import Made
 
 SPEC = TaskSpec(
@@ -31,6 +34,20 @@ SPEC = TaskSpec(
 def make_spec() -> Callable[..., TaskSpec]:
     """A spec with some fields changed."""
     return lambda **changes: replace(SPEC, **changes)
+
+
+@pytest.fixture
+def good_rows(capsule_data: Path) -> Callable[[str], list[dict[str, Any]]]:
+    """Three good rows of a form."""
+    return partial(on_disk.good_rows, capsule_data=capsule_data)
+
+
+@pytest.fixture
+def load_form(
+    make_spec: Callable[..., TaskSpec], capsule_data: Path, tmp_path: Path
+) -> Callable[..., TaskData]:
+    """Loads a form from bytes or a table."""
+    return on_disk.loader(make_spec, capsule_data, tmp_path)
 
 
 @pytest.fixture

@@ -6,49 +6,18 @@ samples, the accounting, and that ``strict`` makes it fatal.
 
 from __future__ import annotations
 
-import importlib.util
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
+from on_disk import FORMS, TOKEN, WHERE, Q, T, cases, check, custom_row, cut, encode, path_of, put
 
 from tasks.base import TaskData, TaskError, TaskSpec
 
 Make = Callable[..., TaskSpec]
 Rows = Callable[[str], list[dict[str, Any]]]
 Load = Callable[..., TaskData]
-HERE = Path(__file__).parent
-
-
-def kit() -> Any:
-    """``on_disk.py`` beside this file (with import-mode=importlib test modules cannot import each other)."""
-    spec = importlib.util.spec_from_file_location("on_disk", HERE / "on_disk.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-KIT = kit()
-FORMS, Q, T, TOKEN, WHERE = KIT.FORMS, KIT.Q, KIT.T, KIT.TOKEN, KIT.WHERE
-encode, put, cut, check = KIT.encode, KIT.put, KIT.cut, KIT.check
-
-
-@pytest.fixture
-def good_rows(capsule_data: Path) -> Rows:
-    """Three good rows of a form."""
-    return partial(KIT.good_rows, capsule_data=capsule_data)
-
-
-@pytest.fixture
-def load(make_spec: Make, capsule_data: Path, tmp_path: Path) -> Load:
-    """Loads a form from bytes or a table."""
-    found: Load = KIT.loader(make_spec, capsule_data, tmp_path)
-    return found
 
 
 JSON_FAULTS: dict[str, tuple[str, bytes, str]] = {
@@ -74,75 +43,77 @@ JSON_FAULTS: dict[str, tuple[str, bytes, str]] = {
 PAIRS = {("timeqa", "null for a question"): "row.field.type"}
 
 
-@pytest.mark.parametrize(("name", "fault"), KIT.cases(list(FORMS), JSON_FAULTS))
-def test_a_malformed_row_of_json_costs_itself(good_rows: Rows, load: Load, name: str, fault: str) -> None:
+@pytest.mark.parametrize(("name", "fault"), cases(list(FORMS), JSON_FAULTS))
+def test_a_malformed_row_of_json_costs_itself(
+    good_rows: Rows, load_form: Load, name: str, fault: str
+) -> None:
     form, (field, raw, code) = FORMS[name], JSON_FAULTS[fault]
-    path = KIT.path_of(form, field)
+    path = path_of(form, field)
     assert path is not None
     rows = good_rows(name)
-    whole = load(name, encode(name, rows, b""))
+    whole = load_form(name, encode(name, rows, b""))
     assert len(whole.samples) == len(rows)
     ids = [one.input.sample_id for one in whole.samples]
     spoiled = encode(name, [rows[0], put(rows[1], path, TOKEN), rows[2]], raw)
-    data = load(name, spoiled)
+    data = load_form(name, spoiled)
     check(name, data, PAIRS.get((name, fault), code), [ids[0], ids[2]], WHERE[form.kind])
     with pytest.raises(TaskError, match=r"is strict.*1 refused"):
-        load(name, spoiled, strict=True)
+        load_form(name, spoiled, strict=True)
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_missing_column_costs_the_row(good_rows: Rows, load: Load, name: str) -> None:
+def test_a_missing_column_costs_the_row(good_rows: Rows, load_form: Load, name: str) -> None:
     rows = good_rows(name)
-    ids = [one.input.sample_id for one in load(name, encode(name, rows, b"")).samples]
-    data = load(name, encode(name, [rows[0], cut(rows[1], FORMS[name].question), rows[2]], b""))
+    ids = [one.input.sample_id for one in load_form(name, encode(name, rows, b"")).samples]
+    data = load_form(name, encode(name, [rows[0], cut(rows[1], FORMS[name].question), rows[2]], b""))
     code = "row.field.type" if name == "timeqa" else "row.field.missing"  # its question is half of a pair
     check(name, data, code, [ids[0], ids[2]], WHERE[FORMS[name].kind])
 
 
 @pytest.mark.parametrize("name", [name for name, form in FORMS.items() if form.row_id])
-def test_of_two_rows_with_one_id_the_first_stays(good_rows: Rows, load: Load, name: str) -> None:
+def test_of_two_rows_with_one_id_the_first_stays(good_rows: Rows, load_form: Load, name: str) -> None:
     rows, row_id = good_rows(name), FORMS[name].row_id
     assert row_id is not None
-    ids = [one.input.sample_id for one in load(name, encode(name, rows, b"")).samples]
+    ids = [one.input.sample_id for one in load_form(name, encode(name, rows, b"")).samples]
     value: Any = rows[0]
     for step in row_id:
         value = value[step]
-    data = load(name, encode(name, [rows[0], put(rows[1], row_id, value), rows[2]], b""))
+    data = load_form(name, encode(name, [rows[0], put(rows[1], row_id, value), rows[2]], b""))
     check(name, data, "row.id.duplicate", [ids[0], ids[2]], WHERE[FORMS[name].kind])
 
 
 @pytest.mark.parametrize("name", [name for name, form in FORMS.items() if form.kind == "lines"])
 @pytest.mark.parametrize("raw", [b"{", b"nothing", b"[" * 100_000, b"\xff"])
-def test_a_line_that_is_no_json_costs_itself(good_rows: Rows, load: Load, name: str, raw: bytes) -> None:
+def test_a_line_that_is_no_json_costs_itself(good_rows: Rows, load_form: Load, name: str, raw: bytes) -> None:
     rows = good_rows(name)
-    ids = [one.input.sample_id for one in load(name, encode(name, rows, b"")).samples]
+    ids = [one.input.sample_id for one in load_form(name, encode(name, rows, b"")).samples]
     lines = encode(name, rows, b"").split(b"\n")
-    data = load(name, b"\n".join([lines[0], raw, lines[2]]))
+    data = load_form(name, b"\n".join([lines[0], raw, lines[2]]))
     code = {b"[": "json.depth.exceeded", b"\xff": "json.utf8.invalid"}.get(raw[:1], "json.syntax")
     check(name, data, code, [ids[0], ids[2]], "line 2")
 
 
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("text", ["\ufffd", "\ufeffx", "\u202e\u200dx", "e\u0301"])
-def test_odd_text_is_text_and_stays(good_rows: Rows, load: Load, name: str, text: str) -> None:
+def test_odd_text_is_text_and_stays(good_rows: Rows, load_form: Load, name: str, text: str) -> None:
     rows, path = good_rows(name), FORMS[name].question
-    data = load(name, encode(name, [rows[0], put(rows[1], path, text), rows[2]], b""))
+    data = load_form(name, encode(name, [rows[0], put(rows[1], path, text), rows[2]], b""))
     assert not data.refused
     assert data.samples[1].input.question == text
 
 
-def test_every_fault_at_once_is_counted_by_its_code(good_rows: Rows, load: Load) -> None:
+def test_every_fault_at_once_is_counted_by_its_code(good_rows: Rows, load_form: Load) -> None:
     """Forty rows, every third one good: nothing is lost, whatever the limit."""
     lines, codes = [], []
     faults = [one for one in JSON_FAULTS.values() if one[0] == Q]
     for number in range(40):
-        row = {**KIT.custom_row(number)}
+        row = {**custom_row(number)}
         if number % 3 == 0:
             lines.append(encode("custom", [row], b""))
             continue
         _, raw, code = faults[number % len(faults)]
         codes.append(code)
         lines.append(encode("custom", [put(row, ("question",), TOKEN)], raw))
-    data = load("custom", b"".join(lines))
+    data = load_form("custom", b"".join(lines))
     assert Counter(one.code for one in data.refused) == Counter(codes)
     assert (data.read, len(data.samples)) == (40, 14)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
 import subprocess
@@ -13,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from beside import load
 
 from capsules.__main__ import main
 from capsules.canonical import parse_strict
@@ -88,13 +88,7 @@ def test_the_command_says_what_the_vector_expects(case: Path, monkeypatch: pytes
 @pytest.fixture(scope="module")
 def calls() -> ModuleType:
     """``calls.py`` (test modules cannot import each other)."""
-    spec = importlib.util.spec_from_file_location("vectors_calls", HERE / "calls.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["vectors_calls"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load(HERE / "calls.py", "vectors_calls")
 
 
 @pytest.mark.parametrize("case", CALLS, ids=lambda case: case.name)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from beside import load
 
 from capsules.content_id import content_id
 from capsules.store import MemoryStore
@@ -18,14 +17,7 @@ from capsules.store import MemoryStore
 @pytest.fixture(scope="session")
 def kit() -> ModuleType:
     """``tests/vectors/kit.py`` (test modules cannot import each other)."""
-    path = Path(__file__).parents[2] / "vectors" / "kit.py"
-    spec = importlib.util.spec_from_file_location("vectors_kit", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["vectors_kit"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load(Path(__file__).parents[2] / "vectors" / "kit.py", "vectors_kit")
 
 
 @pytest.fixture
