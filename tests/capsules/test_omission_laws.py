@@ -5,21 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from layouts import evidence_of, prompt_of
 
-from capsules.authority import Authority
-from capsules.budget import TokenBudget
-from capsules.codec import seal
 from capsules.content_id import content_id
 from capsules.errors import OmissionLawError
-from capsules.evidence import Confidence, EvidenceCapsule, Freshness, QuotePolicy
 from capsules.omission import Candidates, DroppedRange, Omission, Rewrite
 from capsules.omission_laws import LAWS, Accounts, CandidateItem, check, judge
-from capsules.prompt import ActiveObject, Constraint, EvidenceRef, OutputContract, PromptCapsule
+from capsules.prompt import Constraint
 from capsules.rendering import Segment, render
-from capsules.source import Origin, SourceRef
-from capsules.span import make_span
 from capsules.tokenized import Frame, tokenize
-from capsules.visibility import Visibility
 
 TEXT = "Aa. Bbb. Cccc. Ddddd."
 SOURCE = content_id(TEXT.encode())
@@ -74,59 +68,11 @@ def accounts(
     totals: Candidates | None = None,
 ) -> Accounts:
     gone = (omission(2), omission(3), DENIED) if omissions is None else tuple(omissions)
-    evidence = EvidenceCapsule(
-        schema_id="evidence-capsule/1",
-        capsule_id="p:t:s:evidence-public",
-        source_refs=(
-            SourceRef(
-                source=SOURCE,
-                bytes=len(TEXT),
-                media_type="text/plain",
-                origin=Origin(dataset="d", row="r"),
-                license="CC0-1.0",
-                title=None,
-                retrieved_as_of=None,
-            ),
-        ),
-        exact_spans=tuple(make_span(SOURCE, TEXT, *RANGES[i]) for i in kept),
-        claim_candidates=(),
-        contradictions=(),
-        freshness=Freshness(as_of="2026-01-01T00:00:00Z", expires_at=None, policy="hard"),
-        confidence=Confidence(bp=10_000, method="rule"),
-        visibility=Visibility(level="public", project="p"),
-        quote_policy=QuotePolicy(mode="verbatim", norm_id="quote/1", min_chars=1, max_chars=9, unique=False),
-        missing_evidence=(),
-    )
-    prompt = PromptCapsule(
-        schema_id="prompt-capsule/1",
-        capsule_id="p:t:s:prompt",
-        task="t",
-        project="p",
-        active_object=ActiveObject(kind="question", ref="s", text="Why?"),
-        surface_snippet=None,
-        constraints=CONSTRAINTS,
-        authority=Authority(
-            principal="me",
-            project="p",
-            operations=("generate",),
-            providers=("local",),
-            max_level="internal",
-            not_before="2020-01-01T00:00:00Z",
-            expires_at="2100-01-01T00:00:00Z",
-        ),
-        evidence_capsule_refs=(EvidenceRef(id=seal(evidence).digest, required=False),),
-        output_contract=OutputContract(name="quote", max_quotes=1, min_chars=1),
-        token_budget=TokenBudget(
-            tokenizer_id="hf:test",
-            tokenizer_digest=Bytes.tokenizer_digest,
-            window=4096,
-            reserved_output=64,
-            evidence_limit=1024,
-            protected=("constraints",),
-        ),
+    evidence = evidence_of([TEXT], [[RANGES[i] for i in kept]])
+    prompt = replace(
+        prompt_of([evidence], constraints=CONSTRAINTS),
         candidates=totals or Candidates(items=8, tokens=40),
         omissions=tuple(sorted(gone, key=lambda o: (o.stage, o.reason, o.item or ""))),
-        rewrites=(),
     )
     rendered = render(prompt, [evidence], {SOURCE: TEXT})
     return Accounts(

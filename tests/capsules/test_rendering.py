@@ -6,112 +6,18 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from layouts import ITEMS, TEXT, evidence_of, prompt_of, refused_with, tag_of, texts_of
 
-from capsules.authority import Authority
-from capsules.budget import TokenBudget
 from capsules.codec import seal
-from capsules.content_id import content_id, derived_key
+from capsules.content_id import content_id
 from capsules.errors import RenderError
-from capsules.evidence import Confidence, EvidenceCapsule, Freshness, QuotePolicy
-from capsules.omission import Candidates, DroppedRange, Omission, Rewrite
-from capsules.prompt import ActiveObject, Constraint, EvidenceRef, OutputContract, PromptCapsule
+from capsules.omission import DroppedRange, Rewrite
+from capsules.prompt import Constraint, PromptCapsule
 from capsules.rendering import Segment, Unrendered, fence_tag, render, unrender
-from capsules.source import Origin, SourceRef
-from capsules.span import make_span
 from capsules.tokenized import tokenize
 from capsules.tokenizer import Tokenizer
-from capsules.visibility import Visibility
-
-TEXT = "One is here. Two follows.\n\nThree stands apart. Four ends."
-ITEMS = [(0, 12), (13, 25), (27, 46), (47, 57)]
 
 Make = Callable[..., PromptCapsule]
-
-
-def evidence_of(
-    texts: Sequence[str], kept: Sequence[Sequence[tuple[int, int]]], level: str = "public"
-) -> EvidenceCapsule:
-    pairs = sorted(zip([content_id(t.encode()) for t in texts], texts, kept, strict=True))
-    refs = [
-        SourceRef(
-            source=source,
-            bytes=len(text.encode()),
-            media_type="text/plain",
-            origin=Origin(dataset="d", row="r"),
-            license="CC0-1.0",
-            title=None,
-            retrieved_as_of=None,
-        )
-        for source, text, _ in pairs
-    ]
-    return EvidenceCapsule(
-        schema_id="evidence-capsule/1",
-        capsule_id=f"p:t:s:evidence-{level}",
-        source_refs=tuple(refs),
-        exact_spans=tuple(make_span(s, t, a, b) for s, t, ranges in pairs for a, b in sorted(ranges)),
-        claim_candidates=(),
-        contradictions=(),
-        freshness=Freshness(as_of="2026-01-01T00:00:00Z", expires_at=None, policy="hard"),
-        confidence=Confidence(bp=10_000, method="rule"),
-        visibility=Visibility(level=level, project="p"),
-        quote_policy=QuotePolicy(mode="verbatim", norm_id="quote/1", min_chars=1, max_chars=9, unique=False),
-        missing_evidence=(),
-    )
-
-
-def prompt_of(
-    evidence: Sequence[EvidenceCapsule],
-    omitted: Sequence[str] = (),
-    question: str = "Why?",
-    constraints: Sequence[Constraint] = (Constraint(id="i", kind="instruction", text="Quote."),),
-    contract: str = "quote",
-) -> PromptCapsule:
-    gone = [
-        Omission(item=i, stage="budget", reason="budget.limit", tokens=1, required=False, count=1)
-        for i in sorted(omitted)
-    ]
-    return PromptCapsule(
-        schema_id="prompt-capsule/1",
-        capsule_id="p:t:s:prompt",
-        task="t",
-        project="p",
-        active_object=ActiveObject(kind="question", ref="s", text=question),
-        surface_snippet=None,
-        constraints=tuple(constraints),
-        authority=Authority(
-            principal="me",
-            project="p",
-            operations=("generate",),
-            providers=("local",),
-            max_level="internal",
-            not_before="2020-01-01T00:00:00Z",
-            expires_at="2100-01-01T00:00:00Z",
-        ),
-        evidence_capsule_refs=tuple(EvidenceRef(id=seal(e).digest, required=False) for e in evidence),
-        output_contract=OutputContract(name=contract, max_quotes=1, min_chars=1),
-        token_budget=TokenBudget(
-            tokenizer_id="hf:test",
-            tokenizer_digest=content_id(b"test"),
-            window=4096,
-            reserved_output=64,
-            evidence_limit=1024,
-            protected=("constraints",),
-        ),
-        candidates=Candidates(
-            items=sum(len(e.exact_spans) for e in evidence) + len(constraints) + len(gone), tokens=0
-        ),
-        omissions=tuple(gone),
-        rewrites=(),
-    )
-
-
-def texts_of(*texts: str) -> dict[str, str]:
-    return {content_id(t.encode()): t for t in texts}
-
-
-def tag_of(prompt: PromptCapsule, counter: int = 0) -> str:
-    ids = [ref.id.encode() for ref in prompt.evidence_capsule_refs]
-    return derived_key("fence/v1", *ids, str(counter).encode())[3:13]
 
 
 def test_the_whole_form_of_a_prompt() -> None:
@@ -212,20 +118,14 @@ def test_a_collision_raises_the_counter_wherever_the_tag_is_shown() -> None:
     assert fence_tag(ids, [f"a{fence_tag(ids, [])}b"]) != fence_tag(ids, [])
 
 
-def _fails(code: str, prompt: PromptCapsule, evidence: list[EvidenceCapsule], texts: dict[str, str]) -> None:
-    with pytest.raises(RenderError) as refused:
-        render(prompt, evidence, texts)
-    assert refused.value.code == code
-
-
 def test_what_cannot_be_rendered_faithfully_is_refused() -> None:
     evidence = evidence_of([TEXT], [[ITEMS[0], ITEMS[2]]])
     prompt, source = prompt_of([evidence]), content_id(TEXT.encode())
-    _fails("render.gap", prompt, [evidence], texts_of(TEXT))  # "Two follows." is no item at all
-    _fails("source.missing", prompt, [evidence], {})
-    _fails("span.exact.mismatch", prompt, [evidence], {source: TEXT.replace("One", "Six")})
-    _fails("evidence.ref.missing", prompt, [], texts_of(TEXT))
-    _fails("span.range", prompt_of([evidence], [f"{source}:5-20"]), [evidence], texts_of(TEXT))
+    refused_with("render.gap", prompt, [evidence], texts_of(TEXT))  # "Two follows." is no item at all
+    refused_with("source.missing", prompt, [evidence], {})
+    refused_with("span.exact.mismatch", prompt, [evidence], {source: TEXT.replace("One", "Six")})
+    refused_with("evidence.ref.missing", prompt, [], texts_of(TEXT))
+    refused_with("span.range", prompt_of([evidence], [f"{source}:5-20"]), [evidence], texts_of(TEXT))
 
 
 @pytest.mark.parametrize(
@@ -330,7 +230,7 @@ def test_a_rewrite_of_the_whole_evidence_stands_under_no_number() -> None:
         kept = [each for each in gone if each[0] in wrong]
         kept.sort(key=lambda each: wrong.index(each[0]))
         changed = replace(prompt, rewrites=(rewrite_of(text, wrong, *kept),))
-        _fails("render.rewrite", changed, [evidence], texts_of(TEXT, other))
+        refused_with("render.rewrite", changed, [evidence], texts_of(TEXT, other))
 
 
 def test_the_tag_avoids_what_a_rewrite_shows() -> None:
@@ -349,4 +249,4 @@ def test_a_rewrite_that_cannot_stand_is_refused() -> None:
         rewrite_of("One", [f"{source}:0-12"]),  # claims to keep all of it
         rewrite_of("x", [f"{source}:0-11"], (f"{source}:0-11", 0, 11)),  # of no item
     ):
-        _fails("render.rewrite", replace(prompt, rewrites=(rewrite,)), [evidence], texts_of(TEXT))
+        refused_with("render.rewrite", replace(prompt, rewrites=(rewrite,)), [evidence], texts_of(TEXT))

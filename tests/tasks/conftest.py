@@ -14,6 +14,7 @@ import pytest
 
 from tasks.base import TaskData, TaskSpec
 from tasks.listed import Made
+from tasks.registry import load_task
 
 SPEC = TaskSpec(
     name="synthetic",
@@ -75,6 +76,17 @@ def write_lines(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def load_own(make_spec: Callable[..., TaskSpec], write_lines: Callable[..., Path]) -> Callable[..., TaskData]:
+    """Loads own data: a file of these lines."""
+
+    def load_lines(*lines: object, **changes: Any) -> TaskData:
+        options = {"file": str(write_lines(*lines)), **changes.pop("options", {})}
+        return load_task(make_spec(name="custom", options=options, **changes))
+
+    return load_lines
 
 
 def dump(value: object) -> str:
