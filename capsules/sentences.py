@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from heapq import merge
+from itertools import chain
 
 from capsules.sentence_words import BEFORE_NUMBER, MAY_END, NEVER_ENDS, STARTERS
 from capsules.unicode_tables import WHITE_SPACE, category
@@ -52,21 +54,24 @@ def split_sentences(text: str, lang: str | None = None) -> list[tuple[int, int]]
         lang: A language tag. White space between Thai characters counts unless this names another
             language than Thai; all other rules follow from the script.
     """
+    return list(iter_sentences(text, lang))
+
+
+def iter_sentences(text: str, lang: str | None = None) -> Iterator[tuple[int, int]]:
+    """The same as :func:`split_sentences`, one by one: the text is read as far as sentences are taken."""
     thai = lang is None or lang.lower().split("-")[0] == "th"
-    spans = []
     for start, end in _blocks(text):
-        cuts = {end, *_stops(text, start, end)}
+        cuts = _stops(text, start, end)
         if thai:
-            cuts.update(gap.start() for gap in _THAI_GAP.finditer(text, start, end))
+            cuts = merge(cuts, (gap.start() for gap in _THAI_GAP.finditer(text, start, end)))
         begin = start
-        for cut in sorted(cuts):
+        for cut in chain(cuts, (end,)):
             sentence = text[begin:cut].lstrip(WHITE_SPACE)
             first = cut - len(sentence)
             sentence = sentence.rstrip(WHITE_SPACE)
             if sentence:
-                spans.append((first, first + len(sentence)))
+                yield first, first + len(sentence)
             begin = cut
-    return spans
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:

@@ -22,16 +22,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.build.base import BuildError
-from bench.build.chunking import ChunkCache, ChunkedText
+from bench.build.chunking import ChunkCache, ChunkedText, TooManyItemsError
 from bench.evidence.age import is_expired
 from bench.retrieval.base import Passage
 from bench.specs import Chunking, FreshnessSpec
+from capsules.strict_json import MAX_ITEMS
 from capsules.timestamp import parse_time
 from capsules.tokenizer import Tokenizer
 from capsules.visibility import LEVELS
 from tasks.base import SampleInput, SourceDoc, TextRange
 
 HARD = FreshnessSpec()
+MOST_LISTED = 2 * MAX_ITEMS  # of one source: a capsule's array of kept items and one of omissions
 
 Place = tuple[int, int]  # position of the document, then of the chunk in it
 
@@ -157,18 +159,41 @@ class Pool:
 
 
 def cut_sources(
-    sample: SampleInput, chunking: Chunking, tokenizer: Tokenizer, cache: ChunkCache
+    sample: SampleInput,
+    chunking: Chunking,
+    tokenizer: Tokenizer,
+    cache: ChunkCache,
+    max_level: str | None = None,
 ) -> list[Source]:
     """All documents of the sample, cut, in sample order.
 
+    Args:
+        sample: Has the documents.
+        chunking: What a chunk is.
+        tokenizer: Counts the items.
+        cache: Keeps what was cut.
+        max_level: The highest level that the arm may show, where capsules are to list every item of what
+            may be shown: a document with too many is then refused before the rest of it is cut.
+
     Raises:
+        BuildError: ``schema.limit``: a document has more than ``MOST_LISTED`` items.
         UnicodeEncodeError: A lone surrogate in a document or the question.
     """
     sample.question.encode()  # tokenizers answer to a lone surrogate each in its own way
-    return [
-        Source(doc=doc, order=order, cut=cache.get(doc.text, chunking, tokenizer))
-        for order, doc in enumerate(sample.sources)
-    ]
+    found = []
+    for order, doc in enumerate(sample.sources):
+        listed = max_level is not None and is_permitted(doc, sample.project, max_level)
+        try:
+            cut = cache.get(doc.text, chunking, tokenizer, MOST_LISTED if listed else None)
+        except TooManyItemsError as error:
+            raise BuildError(
+                "schema.limit",
+                f"document {doc.doc_id}: expected at most {MOST_LISTED:,} sentences, found more: a capsule "
+                f"lists each, at most {MAX_ITEMS:,} kept and {MAX_ITEMS:,} omitted; give it as documents of "
+                "a corpus, of which only the retriever's pool is listed",
+            ) from error
+        found.append(Source(doc=doc, order=order, cut=cut))
+    return found
 
 
 def gather(

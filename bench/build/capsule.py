@@ -109,10 +109,11 @@ class CapsuleBuilder:
         pool = ctx.corpus.pool(sample, arm, tokenizer, ctx.gold) if ctx.corpus is not None else None
         ctx.lap("retrieval")
         chunking = arm.retrieval.chunking
-        sources = pool.sources if pool else cut_sources(sample, chunking, tokenizer, self._cache)
+        level = arm.authority.max_level
+        sources = pool.sources if pool else cut_sources(sample, chunking, tokenizer, self._cache, level)
         every = ctx.corpus.sources(chunking, tokenizer) if ctx.corpus is not None else sources
         require_window(sample.question, constraints, ctx)
-        candidates = gather(sample, sources, arm.authority.max_level, arm.freshness, pool)
+        candidates = gather(sample, sources, level, arm.freshness, pool)
         ctx.lap("candidates")
         header = header_tokens(tokenizer)
         narrowed = narrow(sample, candidates, sources, arm, ctx.gold, header, pool, ctx.lap)

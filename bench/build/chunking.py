@@ -20,14 +20,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from bench.build.base import BuildError
 from bench.specs import Chunking
 from capsules.content_id import content_id
-from capsules.sentences import split_sentences
+from capsules.sentences import iter_sentences
 from capsules.tokenized import is_lossy
 from capsules.tokenizer import Tokenizer
 from capsules.unicode_tables import WHITE_SPACE
@@ -84,17 +84,21 @@ def paragraphs(text: str) -> list[Range]:
     for match in _BLANK_LINE.finditer(text):
         cuts += match.span()
     cuts.append(len(text))
-    return _trimmed(text, list(zip(cuts[::2], cuts[1::2], strict=True)))
+    return list(_trimmed(text, zip(cuts[::2], cuts[1::2], strict=True)))
 
 
 def sentences(text: str, start: int, end: int) -> list[Range]:
     """Trimmed ranges of the sentences of ``text[start:end]``."""
-    return _trimmed(text, [(start + a, start + b) for a, b in split_sentences(text[start:end])])
+    return list(_sentences(text, start, end))
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[Range]:
+    return _trimmed(text, ((start + a, start + b) for a, b in iter_sentences(text[start:end])))
 
 
 def document(text: str) -> list[Range]:
     """The whole text as one range."""
-    return _trimmed(text, [(0, len(text))])
+    return list(_trimmed(text, [(0, len(text))]))
 
 
 def windows(sizes: Sequence[int], size: int, stride: int) -> list[Range]:
@@ -129,11 +133,22 @@ _REGIONS: Mapping[str, Callable[[str], list[Range]]] = {
 }
 
 
-def chunk_text(text: str, chunking: Chunking, tokenizer: Tokenizer) -> ChunkedText:
+class TooManyItemsError(Exception):
+    """A text has more items than were asked for."""
+
+
+def chunk_text(text: str, chunking: Chunking, tokenizer: Tokenizer, most: int | None = None) -> ChunkedText:
     """Cut a text and count its items.
+
+    Args:
+        text: Any text.
+        chunking: What a chunk is.
+        tokenizer: Counts the items.
+        most: The most items that are of use; ``None``: any number.
 
     Raises:
         BuildError: ``chunking.unknown``.
+        TooManyItemsError: There are more than ``most``; the rest of the text was not cut, and none counted.
     """
     if chunking.kind not in _REGIONS:
         raise BuildError(
@@ -143,7 +158,10 @@ def chunk_text(text: str, chunking: Chunking, tokenizer: Tokenizer) -> ChunkedTe
     regions: list[Range] = []
     for start, end in _REGIONS[chunking.kind](text):
         first = len(ranges)
-        ranges += sentences(text, start, end)
+        for found in _sentences(text, start, end):
+            ranges.append(found)
+            if most is not None and len(ranges) > most:
+                raise TooManyItemsError
         regions.append((first, len(ranges)))
     begins = [low for low, _ in ranges[:1]] + [high for _, high in ranges[:-1]]
     segments = [text[begin:high] for begin, (_, high) in zip(begins, ranges, strict=True)]
@@ -186,14 +204,23 @@ class ChunkCache:
         self._chars = 0
         self._cut: OrderedDict[tuple[str, Chunking, str], ChunkedText] = OrderedDict()
 
-    def get(self, text: str, chunking: Chunking, tokenizer: Tokenizer) -> ChunkedText:
-        """The same as :func:`chunk_text`, computed once while it is kept."""
+    def get(
+        self, text: str, chunking: Chunking, tokenizer: Tokenizer, most: int | None = None
+    ) -> ChunkedText:
+        """The same as :func:`chunk_text`, computed once while it is kept.
+
+        Raises:
+            BuildError: ``chunking.unknown``.
+            TooManyItemsError: There are more items than ``most``.
+        """
         key = (tokenizer.tokenizer_digest, chunking, text)
         found = self._cut.get(key)
         if found is not None:
             self._cut.move_to_end(key)
+            if most is not None and len(found.items) > most:
+                raise TooManyItemsError
             return found
-        found = self._cut[key] = chunk_text(text, chunking, tokenizer)
+        found = self._cut[key] = chunk_text(text, chunking, tokenizer, most)
         self._chars += len(text)
         while self._chars > self._max_chars and len(self._cut) > 1:
             (_, _, oldest), _ = self._cut.popitem(last=False)
@@ -201,13 +228,11 @@ class ChunkCache:
         return found
 
 
-def _trimmed(text: str, ranges: list[Range]) -> list[Range]:
+def _trimmed(text: str, ranges: Iterable[Range]) -> Iterator[Range]:
     """The ranges without white space at their ends; those that are then empty are left out."""
-    trimmed = []
     for start, end in ranges:
         piece = text[start:end]
         low = start + len(piece) - len(piece.lstrip(WHITE_SPACE))
         high = low + len(piece.strip(WHITE_SPACE))
         if low < high:
-            trimmed.append((low, high))
-    return trimmed
+            yield low, high

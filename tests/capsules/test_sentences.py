@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capsules import sentences
 from capsules.sentences import split_sentences
 from capsules.unicode_tables import WHITE_SPACE
 
@@ -125,3 +127,12 @@ def test_gold_sentences_of_clapnq_are_mostly_found(capsule_data: Path) -> None:
             )
     assert right / (right + wrong) > 0.99
     assert right / (right + missed) > 0.85  # what is missed has no stop: table cells and headings
+
+
+def test_one_by_one_a_text_is_read_as_far_as_sentences_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = []
+    soft_ends = sentences._soft_ends
+    monkeypatch.setattr(sentences, "_soft_ends", lambda *args: judged.append(1) or soft_ends(*args))
+    text = "A pier. " * 1000
+    assert list(islice(sentences.iter_sentences(text), 3)) == split_sentences(text)[:3]
+    assert len(judged) == 3 + 1000  # the whole text once, by the list

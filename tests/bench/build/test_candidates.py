@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
+from bench.build import candidates
 from bench.build.base import BuildContext, BuildError
 from bench.build.capsule import CapsuleBuilder
+from bench.build.corpus import Corpus
+from bench.build.naive import NaiveBuilder
 from bench.specs import (
     ArmSpec,
     AuthoritySpec,
+    BudgetSpec,
     CompressionSpec,
     RetrievalSpec,
     SelectionSpec,
@@ -18,6 +22,7 @@ from bench.specs import (
 from bench.tokenizers import ByteTokenizer
 from capsules.codec import digest_of
 from capsules.content_id import content_id
+from capsules.strict_json import MAX_ITEMS
 from tasks.base import LabelledContradiction, Sample, SampleInput, SourceDoc, TextRange
 
 build = CapsuleBuilder()
@@ -163,3 +168,45 @@ def test_labelled_contradictions_live_in_the_most_restricted_capsule(
     assert (found.kind, found.resolution) == ("numeric", None)
     only_public = arm_of(authority=AuthoritySpec(max_level="public"))
     assert [e.contradictions for e in build(sample, context(only_public)).evidence] == [()]
+
+
+def piers(count: int) -> str:
+    return "\n\n".join(f"Pier {number} is old." for number in range(count))
+
+
+def test_a_document_that_no_capsule_can_list_is_refused_before_it_is_counted(
+    look: Look,
+    doc: Docs,
+    sample_of: Samples,
+    context: Contexts,
+    arm_of: Arms,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_LISTED", 5)
+    ctx = context(arm_of())
+    long, secret = doc("long", piers(6)), doc("secret", piers(6), level="restricted")
+    for docs in ([long], [doc("short", piers(5)), long], [secret, long]):
+        with pytest.raises(BuildError, match=r"document long: expected at most 5 .* found more") as caught:
+            build(sample_of("Which pier?", *docs), ctx)
+        assert caught.value.code == "schema.limit"
+    assert look.failures(build(sample_of("Which pier?", doc("short", piers(5)), secret), ctx)) == []
+    assert NaiveBuilder()(sample_of("Which pier?", long), ctx).shown  # lists nothing
+    corpus = context(arm_of(), corpus=Corpus([long, doc("short", "A ferry. It is red.")]))
+    assert look.failures(build(sample_of("Which ferry?"), corpus)) == []
+
+
+@pytest.mark.soak
+def test_what_two_arrays_can_hold_is_not_refused_early(
+    look: Look, doc: Docs, sample_of: Samples, context: Contexts, arm_of: Arms
+) -> None:
+    """Of 20,000 the kept half would not fit into the bytes of a capsule."""
+    kept, omitted = MAX_ITEMS * 4 // 5, MAX_ITEMS
+    arm = arm_of(
+        budget=BudgetSpec(window=10_000_000, evidence_limit=5_000_000),
+        retrieval=RetrievalSpec(k=kept),
+        selection=SelectionSpec(k=kept),
+    )
+    built = build(sample_of("Which pier?", doc("d", piers(kept + omitted))), context(arm))
+    assert (len(built.evidence[0].exact_spans), len(look.prompt(built).omissions)) == (kept, omitted)
+    with pytest.raises(BuildError, match="at most 20,000 sentences"):
+        build(sample_of("Which pier?", doc("d", piers(2 * MAX_ITEMS + 1))), context(arm))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -7,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.build.base import BuildError
-from bench.build.chunking import ChunkCache, chunk_text, document, paragraphs, windows
+from bench.build.chunking import ChunkCache, TooManyItemsError, chunk_text, document, paragraphs, windows
 from bench.specs import Chunking
 from bench.tokenizers import ByteTokenizer
 from capsules.content_id import content_id
+from capsules.sentences import iter_sentences
 from capsules.unicode_tables import WHITE_SPACE
 
 BYTES = ByteTokenizer()
@@ -157,3 +159,42 @@ def test_the_cache_is_bounded_and_gives_the_same() -> None:
 
 def test_document_is_trimmed() -> None:
     assert document(" a b\n") == [(1, 4)]
+
+
+class Counting(ByteTokenizer):
+    """Counts what it encodes."""
+
+    encoded = 0
+
+    def encode(self, text: str) -> list[int]:
+        Counting.encoded += 1
+        return super().encode(text)
+
+
+@pytest.mark.parametrize("kind", ["document", "paragraph", "sentence", "window"])
+@pytest.mark.parametrize("gap", [" ", "\n\n"])
+def test_cutting_stops_at_the_first_item_too_many(
+    kind: str, gap: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = []
+
+    def one_by_one(text: str) -> Iterator[tuple[int, int]]:
+        for found in iter_sentences(text):
+            taken.append(found)
+            yield found
+
+    monkeypatch.setattr("bench.build.chunking.iter_sentences", one_by_one)
+    monkeypatch.setattr(Counting, "encoded", 0)
+    text = gap.join(["One is here."] * 500)
+    with pytest.raises(TooManyItemsError):
+        chunk_text(text, Chunking(kind=kind, size=3, stride=2), Counting(), 7)
+    assert (len(taken), Counting.encoded) == (8, 0)
+    assert len(chunk_text(text, Chunking(kind=kind, size=3, stride=2), Counting(), 500).items) == 500
+
+
+def test_what_was_cut_for_others_is_refused_too() -> None:
+    cache = ChunkCache()
+    assert len(cache.get("One. Two. Three.", Chunking(), BYTES).items) == 3
+    assert len(cache.get("One. Two. Three.", Chunking(), BYTES, 3).items) == 3
+    with pytest.raises(TooManyItemsError):
+        cache.get("One. Two. Three.", Chunking(), BYTES, 2)
