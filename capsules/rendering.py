@@ -15,15 +15,10 @@ The text, in order; every line is one or more segments, and each segment is toke
 Rules that this module owns:
 
 * Evidence is shown verbatim: nothing is escaped, so what a model copies is what the source holds.
-* SEP is the raw white space between an item and the item before it in its source, whether or not
-  that one is kept ("" before a source's first item). So the tokens of an item never depend on its
-  neighbours, and adjacent kept items read as the raw text, unbroken.
-* A run is a longest row of kept items with no omitted item between them. A source keeps its number
-  over all its runs, so a gap in the evidence is always visible as a header.
+* SEP, runs, their numbers and their order are those of ``capsules.evidence_runs``.
 * TAG is the first 40 bits of a BLAKE3 key of the ids of the evidence capsules and a counter. It
   never depends on the question; the counter rises while TAG occurs in any shown text. As no content
   holds TAG, no content can close a fence or forge a header, and :func:`unrender` is exact.
-* The order is that of the capsules: refs, then sources by id, then position. Never a score.
 * A rewrite of one item stands in place of its exact text, behind its SEP. A rewrite of more items is one
   of the whole evidence and stands alone between the fences, under no number: its text has marks of its
   own, as far as the compressor left them. What a rewrite dropped is not shown.
@@ -32,17 +27,17 @@ Rules that this module owns:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from capsules.content_id import derived_key
 from capsules.errors import RenderError
 from capsules.evidence import EvidenceCapsule
+from capsules.evidence_runs import Run, evidence_runs
 from capsules.omission import Rewrite
 from capsules.prompt import PromptCapsule
-from capsules.rewriting import holds_kept, kept_ranges
-from capsules.span import ExactSpan, item_range
-from capsules.unicode_tables import WHITE_SPACE
+from capsules.rewriting import holds_kept
+from capsules.span import ExactSpan
 
 TAG_CHARS = 10  # hex digits: 40 bits
 ANSWER_MARK = "Answer:"
@@ -101,33 +96,6 @@ class Unrendered:
     question: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
-    number: int
-    source: str
-    items: tuple[tuple[ExactSpan, str], ...]  # (span, SEP)
-
-    def shown(self, rewrites: Mapping[str, Rewrite]) -> list[tuple[str, str]]:
-        """(span_id, text that is sent for it, SEP included), in order."""
-        return [
-            (span.span_id, sep + (rewrites[span.span_id].text if span.span_id in rewrites else span.exact))
-            for span, sep in self.items
-        ]
-
-    def ranges(self, rewrites: Mapping[str, Rewrite]) -> list[tuple[int, int]]:
-        """Raw ranges that the prompt shows: the gaps between items too, without what rewrites dropped."""
-        ranges: list[tuple[int, int]] = []
-        for span, sep in self.items:
-            rewrite = rewrites.get(span.span_id)
-            kept = ((span.start, span.end),) if rewrite is None else kept_ranges(rewrite, span.span_id)
-            for start, end in kept:
-                if start == span.start and ranges and ranges[-1][1] == start - len(sep):
-                    ranges[-1] = (ranges[-1][0], end)
-                else:
-                    ranges.append((start, end))
-        return ranges
-
-
 def constraint_text(text: str) -> str:
     """The rendered segment of a constraint."""
     return text + "\n\n"
@@ -172,7 +140,7 @@ def render(prompt: PromptCapsule, evidence: Sequence[EvidenceCapsule], texts: Ma
             at="/evidence_capsule_refs",
         )
     per_item = prompt.output_contract.name.startswith("pointer")
-    runs = tuple(_runs(evidence, texts, _omitted_ranges(prompt), per_item))
+    runs = tuple(evidence_runs(evidence, texts, prompt.omissions, per_item=per_item))
     rewrites = _rewrites(prompt, [span for run in runs for span, _ in run.items])
     body = _body(runs, rewrites)
     prefix = [c for c in prompt.constraints if is_rendered(c.kind)]
@@ -239,7 +207,7 @@ def _rewrites(prompt: PromptCapsule, spans: Sequence[ExactSpan]) -> dict[str, Re
     return {item: rewrite for rewrite in prompt.rewrites for item in rewrite.items}
 
 
-def _body(runs: Sequence[_Run], rewrites: Mapping[str, Rewrite]) -> list[tuple[int, list[tuple[str, str]]]]:
+def _body(runs: Sequence[Run], rewrites: Mapping[str, Rewrite]) -> list[tuple[int, list[tuple[str, str]]]]:
     """What stands between the fences: a number (0: none) and (span_id, text) of each item."""
     whole = next((rewrite for rewrite in rewrites.values() if len(rewrite.items) > 1), None)
     if whole is not None:
@@ -247,74 +215,7 @@ def _body(runs: Sequence[_Run], rewrites: Mapping[str, Rewrite]) -> list[tuple[i
     return [(run.number, run.shown(rewrites)) for run in runs]
 
 
-def _omitted_ranges(prompt: PromptCapsule) -> dict[str, list[tuple[int, int]]]:
-    ranges: dict[str, list[tuple[int, int]]] = {}
-    for omission in prompt.omissions:
-        place = item_range(omission.item or "")
-        if place is not None:
-            ranges.setdefault(place[0], []).append(place[1])
-    return ranges
-
-
-def _runs(
-    evidence: Sequence[EvidenceCapsule],
-    texts: Mapping[str, str],
-    omitted: Mapping[str, list[tuple[int, int]]],
-    per_item: bool,
-) -> Iterator[_Run]:
-    number = 0
-    for capsule in evidence:
-        by_source: dict[str, list[ExactSpan]] = {}
-        for span in capsule.exact_spans:
-            by_source.setdefault(span.source, []).append(span)
-        for source in sorted(by_source):
-            spans = sorted(by_source[source], key=lambda span: span.start)
-            if not per_item:
-                number += 1
-            for row in _rows(spans, _text_of(texts, source), omitted.get(source, [])):
-                if per_item:
-                    for item in row:
-                        number += 1
-                        yield _Run(number=number, source=source, items=(item,))
-                else:
-                    yield _Run(number=number, source=source, items=tuple(row))
-
-
-def _rows(
-    spans: Sequence[ExactSpan], text: str, omitted: Sequence[tuple[int, int]]
-) -> Iterator[list[tuple[ExactSpan, str]]]:
-    """Rows of kept items without an omitted item between them, each item with its SEP."""
-    kept = {(span.start, span.end): span for span in spans}
-    row: list[tuple[ExactSpan, str]] = []
-    end: int | None = None
-    for item in sorted({*kept, *omitted}):
-        if end is not None and item[0] < end:
-            raise RenderError("span.range", f"expected items that do not overlap, found {item} after {end}")
-        span = kept.get(item)
-        if span is not None:
-            if text[span.start : span.end] != span.exact:
-                raise RenderError("span.exact.mismatch", f"the source does not hold span {span.span_id}")
-            gap = "" if end is None else text[end : span.start]
-            if gap.strip(WHITE_SPACE):
-                raise RenderError(
-                    "render.gap", f"expected white space before span {span.span_id}, found text"
-                )
-            row.append((span, gap))
-        elif row:
-            yield row
-            row = []
-        end = item[1]
-    if row:
-        yield row
-
-
-def _text_of(texts: Mapping[str, str], source: str) -> str:
-    if source not in texts:
-        raise RenderError("source.missing", f"expected the text of source {source}, found none")
-    return texts[source]
-
-
-def _shown(runs: Sequence[_Run], rewrites: Mapping[str, Rewrite]) -> tuple[ShownNumber, ...]:
+def _shown(runs: Sequence[Run], rewrites: Mapping[str, Rewrite]) -> tuple[ShownNumber, ...]:
     shown: dict[int, ShownNumber] = {}
     for run in runs:
         before = shown[run.number].ranges if run.number in shown else ()
