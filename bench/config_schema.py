@@ -131,7 +131,7 @@ class AuthorityConfig:
 class ClaimsConfig:
     """What the evidence is said to state; see ``bench.specs.ClaimsSpec``."""
 
-    method: str = "rule"
+    method: str = "none"
     limit: int = 0
     support_bp: int = 8000
     answers: str | None = None

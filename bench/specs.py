@@ -161,15 +161,16 @@ class ClaimsSpec:
     """Which statements the evidence capsules make about their spans.
 
     Attributes:
-        method: ``none``, ``rule`` (sentences of the evidence), ``gold`` (upper bounds only), or ``model``
-            (the stored answers of an earlier model call).
+        method: ``none``, ``rule`` (sentences of the evidence that matter to the question), ``gold`` (upper
+            bounds only), or ``model`` (the stored answers of an earlier model call). All but ``none`` make
+            the evidence capsules, and so the fence tag, depend on the question.
         limit: By ``rule``, how many sentences beside the required ones may become claims.
         support_bp: Share of a claim's terms that its spans must hold to support it, in basis points.
         answers: For ``model``: the file of stored answers.
         digest: For ``model``: the ContentId of its bytes.
     """
 
-    method: str = "rule"
+    method: str = "none"
     limit: int = 0
     support_bp: int = 8000
     answers: str | None = None

@@ -14,7 +14,8 @@ The rules:
 - With ``as_corpus`` no sample has sources of its own: all contexts that no example uses are the corpus,
   in file order, whatever the limit.
 - With ``spread`` a limit takes rows evenly from the whole file instead of its first ones: rows that follow
-  each other ask about the same contexts.
+  each other ask about the same contexts. With ``together=N`` too it takes them as groups of N rows of one
+  context (of those with so many, evenly from the file): each group asks about the same sources.
 - *Rows used*: the evaluated rows, the rows of the examples, and for every other context that is
   shown the first row that has it; in file order. Digests cover exactly these.
 """
@@ -25,11 +26,11 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from capsules.source import Origin
-from tasks.base import Gold, Sample, SampleInput, SourceDoc, TaskSpec, TextRange
+from tasks.base import Gold, Sample, SampleInput, SourceDoc, TaskError, TaskSpec, TextRange
 from tasks.finish import count_option, option
 from tasks.squad import SquadRow
 
-AMONG = ("as_corpus", "example_chars", "neighbours", "spread")  # the options of these rules
+AMONG = ("as_corpus", "example_chars", "neighbours", "spread", "together")  # the options of these rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,21 +58,29 @@ class Settings:
     example_chars: int
     as_corpus: bool = False
     spread: bool = False
+    together: int = 1
 
 
 def settings_of(spec: TaskSpec, *, limit: int | None, examples: int) -> Settings:
     """The settings of a task, for this many samples and examples of one file.
 
     Raises:
-        TaskError: An option is of another type or out of range.
+        TaskError: An option is of another type or out of range, or ``together`` has no effect.
     """
+    spread, together = option(spec, "spread", False), count_option(spec, "together", 1)
+    if together < 1 or (together > 1 and not spread):
+        raise TaskError(
+            f"task.options.together of {spec.name}: expected 1, or more with task.options.spread=true, "
+            f"found {together} with spread={str(spread).lower()}"
+        )
     return Settings(
         limit=limit,
         examples=examples,
         neighbours=count_option(spec, "neighbours", 3),
         example_chars=count_option(spec, "example_chars", 1400),
         as_corpus=option(spec, "as_corpus", False),
-        spread=option(spec, "spread", False),
+        spread=spread,
+        together=together,
     )
 
 
@@ -168,7 +177,7 @@ def choose(rows: tuple[SquadRow, ...], spec: TaskSpec, naming: Naming, settings:
     closed = frozenset(number for pair in pairs for number in (pair.first, pair.second))
     make = _Maker(rows, contexts, spec, naming)
     eligible = [index for index, number in enumerate(contexts.of_row) if number not in closed]
-    evaluated = _limited(eligible, settings)
+    evaluated = _limited(eligible, contexts.of_row, settings)
     shared = [n for n in range(len(lengths)) if n not in closed] if settings.as_corpus else []
     shown = set(shared)
     samples: list[Sample] = []
@@ -196,11 +205,23 @@ def choose(rows: tuple[SquadRow, ...], spec: TaskSpec, naming: Naming, settings:
     )
 
 
-def _limited(eligible: list[int], settings: Settings) -> list[int]:
+def _limited(eligible: list[int], of_row: list[int], settings: Settings) -> list[int]:
     n, limit = len(eligible), settings.limit
     if limit is None or limit >= n or not settings.spread:
         return eligible[:limit]
-    return [eligible[place * n // limit] for place in range(limit)]
+    if settings.together == 1:
+        return [eligible[place * n // limit] for place in range(limit)]
+    rows: dict[int, list[int]] = {}
+    for index in eligible:
+        rows.setdefault(of_row[index], []).append(index)
+    groups = [group[: settings.together] for group in rows.values() if len(group) >= settings.together]
+    wanted = -(-limit // settings.together)
+    if wanted > len(groups):
+        raise TaskError(
+            f"task.options.together={settings.together}: expected {wanted} contexts with so many questions "
+            f"for task.limit={limit}, found {len(groups)}"
+        )
+    return [index for place in range(wanted) for index in groups[place * len(groups) // wanted]][:limit]
 
 
 class _Maker:

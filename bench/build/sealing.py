@@ -11,6 +11,9 @@ Rules that this module owns:
   holds it, of the join of the levels of what could have been shown.
 * A capsule is as sure as its least sure claim; without a claim it says only that its spans are exact.
 * A capsule expires with the first of its documents.
+* A capsule is named after its documents. Without claims and without missing evidence, which speak of the
+  question, nothing in it does: questions over the same evidence share its digest, the fence tag, and so
+  the cached blocks of the evidence.
 """
 
 from __future__ import annotations
@@ -174,7 +177,9 @@ def _evidence(
     ends = [end for doc in docs.values() if (end := expiry(doc, arm.freshness)) is not None]
     return EvidenceCapsule(
         schema_id=EVIDENCE_SCHEMA,
-        capsule_id=capsule_id(sample.project, sample.task, sample.sample_id, f"evidence-{level}"),
+        capsule_id=capsule_id(
+            sample.project, sample.task, _object(sample, docs.values()), f"evidence-{level}"
+        ),
         source_refs=tuple(_source_ref(source, doc) for source, doc in docs.items()),
         exact_spans=tuple(kept.spans[item.item] for item in ordered),
         claim_candidates=claims,
@@ -227,6 +232,11 @@ def _claims(
         )
         conflicts += [Contradiction(between=(name, at), kind=kind, resolution=None) for at, kind in against]
     return tuple(made), conflicts
+
+
+def _object(sample: SampleInput, docs: Iterable[SourceDoc]) -> str:
+    """What evidence of these documents is named after: their ids, sorted; without any, the sample."""
+    return "\n".join(sorted(doc.doc_id for doc in docs)) or sample.sample_id
 
 
 @lru_cache(maxsize=1 << 14)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from tasks.base import Sample, TaskSpec
-from tasks.neighbours import Chosen, Naming, Settings, choose, example_pairs, nearest_contexts
+from tasks.base import Sample, TaskError, TaskSpec
+from tasks.neighbours import Chosen, Naming, Settings, choose, example_pairs, nearest_contexts, settings_of
 from tasks.squad import SquadRow
 
 NONE: frozenset[int] = frozenset()
@@ -96,6 +97,26 @@ def test_spread_takes_rows_evenly_from_the_whole_file(make_spec: Callable[..., T
     for limit in (None, 24, 30):  # nothing is left out, so there is nothing to spread
         whole = choose(rows(12), make_spec(), naming, replace(settings, limit=limit))
         assert whole == choose(rows(12), make_spec(), naming, replace(settings, limit=limit, spread=False))
+
+
+def test_together_takes_groups_of_questions_about_one_context(make_spec: Callable[..., TaskSpec]) -> None:
+    naming = Naming(dataset="d", license="CC0-1.0")
+    settings = Settings(limit=5, examples=0, neighbours=1, example_chars=0, spread=True, together=2)
+    found = choose(rows(12, 3), make_spec(), naming, settings)  # three of twelve contexts: 0, 4 and 8
+    assert [one.input.sample_id for one in found.samples] == ["0-0", "0-1", "4-0", "4-1", "8-0"]
+    assert [shown(one) for one in found.samples[:2]] == [["0001", "0002"]] * 2
+    with pytest.raises(TaskError, match=r"together=4: expected 2 contexts with so many .*, found 0"):
+        choose(rows(12, 3), make_spec(), naming, replace(settings, together=4))
+
+
+@pytest.mark.parametrize("options", [{"together": 0, "spread": True}, {"together": 2}])
+def test_together_without_effect_is_refused(
+    make_spec: Callable[..., TaskSpec], options: dict[str, Any]
+) -> None:
+    with pytest.raises(
+        TaskError, match=r"options.together of .*: expected 1, or more with task.options.spread"
+    ):
+        settings_of(make_spec(options=options), limit=4, examples=0)
 
 
 def test_samples_come_in_file_order_up_to_the_limit(make_spec: Callable[..., TaskSpec]) -> None:

@@ -16,6 +16,7 @@ from bench.build.capsule import CapsuleBuilder
 from bench.specs import (
     ArmSpec,
     BudgetSpec,
+    ClaimsSpec,
     CompressionSpec,
     RetrievalSpec,
     SelectionSpec,
@@ -99,6 +100,7 @@ def test_the_laws_hold_or_there_is_no_prompt(
         compression=CompressionSpec(name="extractive", rate_bp=rate_bp),
         retrieval=RetrievalSpec(k=k[0]),
         selection=SelectionSpec(k=k[1]),
+        claims=ClaimsSpec(method="rule"),
     )
     docs = [doc(f"d{i}", text, **more) for i, (text, more) in enumerate(texts)]
     sample = sample_of("Is the ferry old?", *docs)

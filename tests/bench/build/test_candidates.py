@@ -15,6 +15,7 @@ from bench.specs import (
     ArmSpec,
     AuthoritySpec,
     BudgetSpec,
+    ClaimsSpec,
     CompressionSpec,
     RetrievalSpec,
     SelectionSpec,
@@ -42,6 +43,7 @@ def test_the_users_required_ranges_pass_every_stage(
         retrieval=RetrievalSpec(k=1),
         selection=SelectionSpec(k=1),
         compression=CompressionSpec(name="extractive", rate_bp=1),
+        claims=ClaimsSpec(method="rule"),
     )
     built = build(replace(harbour.input, required=required), context(arm))
     assert look.kept(built) == ["Nobody has counted them since 2011."]

@@ -10,6 +10,7 @@ from bench.build.base import BuildContext, BuildError
 from bench.build.capsule import CapsuleBuilder
 from bench.specs import (
     ArmSpec,
+    ClaimsSpec,
     CompressionSpec,
     ContractSpec,
     RetrievalSpec,
@@ -142,9 +143,10 @@ def test_stages_leave_their_reasons(look: Look, harbour: Sample, context: Contex
 
 
 def test_the_required_sentence_is_the_best_of_the_first_chunk(
-    look: Look, harbour: Sample, context: Contexts
+    look: Look, harbour: Sample, context: Contexts, arm_of: Arms
 ) -> None:
-    built = build(replace(harbour.input, question="Does Alma cross the sound?"), context())
+    arm = arm_of(claims=ClaimsSpec(method="rule"))
+    built = build(replace(harbour.input, question="Does Alma cross the sound?"), context(arm))
     (evidence,) = built.evidence
     (claim,) = evidence.claim_candidates
     assert claim.text == "The ferry Alma crosses the sound in nine minutes."
@@ -161,8 +163,8 @@ def test_one_capsule_a_level_in_the_order_of_the_levels(
     assert [s.doc_id for s in built.shown] == ["p", "i"]
     assert built.level == "internal"
     assert [e.capsule_id for e in built.evidence] == [
-        "p:toy:s-1:evidence-public",
-        "p:toy:s-1:evidence-internal",
+        "p:toy:p:evidence-public",
+        "p:toy:i:evidence-internal",
     ]
     assert look.prompt(built).capsule_id == "p:toy:s-1:prompt"
 

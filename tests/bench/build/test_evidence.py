@@ -12,6 +12,7 @@ from bench.build.capsule import CapsuleBuilder
 from bench.specs import (
     ArmSpec,
     BudgetSpec,
+    ClaimsSpec,
     ContradictionsSpec,
     FreshnessSpec,
     MissingSpec,
@@ -32,6 +33,7 @@ GONE = "2020-01-01T00:00:00Z"
 ASK = "How many minutes does the ferry Alma need?"
 NEWEST = ContradictionsSpec(policy="newest_wins", detector="rule")
 RECORD = MissingSpec(record=True)
+RULE = ClaimsSpec(method="rule")
 
 
 # contradictions
@@ -44,7 +46,7 @@ def test_three_sources_that_contradict_each_other(
     both = build(sample_of(ASK, *docs), context(arm_of(contradictions=ContradictionsSpec(detector="rule"))))
     assert len(both.evidence[0].contradictions) == 3
     assert {c.kind for c in both.evidence[0].contradictions} == {"numeric"}
-    newest = build(sample_of(ASK, *docs), context(arm_of(contradictions=NEWEST)))
+    newest = build(sample_of(ASK, *docs), context(arm_of(contradictions=NEWEST, claims=RULE)))
     assert look.kept(newest) == ["The ferry Alma needs 9 minutes."]
     assert look.reasons(newest) == {
         "contradiction.superseded": ["The ferry Alma needs 7 minutes.", "The ferry Alma needs 8 minutes."]

@@ -35,6 +35,7 @@ GONE = "2020-01-01T00:00:00Z"
 ASK = "How many minutes does the ferry Alma need?"
 NEWEST = ContradictionsSpec(policy="newest_wins", detector="rule")
 RECORD = MissingSpec(record=True)
+RULE = ClaimsSpec(method="rule")
 
 
 def test_by_rule_the_required_sentence_is_a_claim_and_the_nearest_others(
@@ -42,18 +43,18 @@ def test_by_rule_the_required_sentence_is_a_claim_and_the_nearest_others(
 ) -> None:
     text = "The ferry Alma needs nine minutes. Alma is red. Gulls nest. The ferry has a bar and a bell."
     sample = sample_of(ASK, doc("d", text))
-    built = build(sample, context(arm_of()))
+    assert look.claims(build(sample, context(arm_of()))) == []
+    built = build(sample, context(arm_of(claims=RULE)))
     assert [(c.text, c.status, c.method) for c in look.claims(built)] == [
         ("The ferry Alma needs nine minutes.", "supported", "rule")
     ]
-    built = build(sample, context(arm_of(claims=ClaimsSpec(limit=2))))
+    built = build(sample, context(arm_of(claims=ClaimsSpec(method="rule", limit=2))))
     assert [(c.claim_id, c.text) for c in look.claims(built)] == [
         ("claim-1", "The ferry Alma needs nine minutes."),
         ("claim-2", "Alma is red."),
         ("claim-3", "The ferry has a bar and a bell."),
     ]
     assert [len(c.span_ids) for c in look.claims(built)] == [1, 1, 1]
-    assert look.claims(build(sample, context(arm_of(claims=ClaimsSpec(method="none"))))) == []
     assert look.failures(built) == []
 
 

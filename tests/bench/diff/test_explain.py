@@ -147,6 +147,8 @@ def test_order_is_told(capsules: list[Pair]) -> None:
 def test_claims_contradictions_and_gaps_are_told(capsules: list[Pair]) -> None:
     left = copy.deepcopy(capsules[0][1][0])
     one, two = (span["span_id"] for span in left["exact_spans"][:2])
+    claim = {"claim_id": "claim-1", "text": "It is so.", "span_ids": [one], "method": "rule"}
+    left["claim_candidates"] = [{**claim, "status": "supported", "confidence_bp": 10000}]
     right = copy.deepcopy(left)
     right["claim_candidates"][0].update(status="contradicted", confidence_bp=1)
     right["contradictions"] = [{"between": [one, two], "kind": "numeric", "resolution": None}]

@@ -22,11 +22,11 @@ def spec(*overrides: str) -> RunSpec:
         (["claims.method=gold"], "expected retrieval or selection to be one of gold, oracle too"),
         (["claims.method=model"], "expected claims.answers=FILE and claims.digest=b3:"),
         (["claims.method=model", "claims.answers=a", "claims.digest=x"], "found 'a' and 'x'"),
-        (["claims.answers=a"], "belong to claims.method=model, not rule"),
+        (["claims.answers=a"], "belong to claims.method=model, not none"),
         (["claims.limit=-1"], "claims.limit: expected at least 0"),
-        (["claims.limit=1", "claims.method=none"], "belongs to claims.method=rule, not none"),
-        (["claims.support_bp=0"], "claims.support_bp: expected 1 to 10000"),
-        (["claims.support_bp=1", "claims.method=none"], "needs a method of claims"),
+        (["claims.limit=1"], "belongs to claims.method=rule, not none"),
+        (["claims.support_bp=0", "claims.method=rule"], "claims.support_bp: expected 1 to 10000"),
+        (["claims.support_bp=1"], "needs a method of claims"),
         (["contradictions.policy=vote"], "expected one of show_both, newest_wins, drop"),
         (["contradictions.similarity_bp=6000"], "similarity_bp needs a detector"),
         (["freshness.policy=lax"], "expected one of hard, soft"),
@@ -43,7 +43,7 @@ def test_settings_that_cannot_work_or_have_no_effect(overrides: list[str], messa
 
 @pytest.mark.parametrize(
     "override",
-    ["claims.limit=1", "contradictions.policy=drop", "freshness.policy=soft", "missing.record=true"],
+    ["claims.method=rule", "contradictions.policy=drop", "freshness.policy=soft", "missing.record=true"],
 )
 def test_naive_arms_have_no_such_settings(override: str) -> None:
     with pytest.raises(ConfigError, match="has an effect on the layout capsule alone, found naive"):

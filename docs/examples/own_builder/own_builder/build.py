@@ -133,7 +133,13 @@ def _evidence(
     docs = {item.source: item.doc for item in items}
     return EvidenceCapsule(
         schema_id="evidence-capsule/1",
-        capsule_id=capsule_id(sample.project, sample.task, sample.sample_id, f"evidence-{level}"),
+        # named after its documents, not the question: then the same evidence is one capsule for all questions
+        capsule_id=capsule_id(
+            sample.project,
+            sample.task,
+            "\n".join(sorted(doc.doc_id for doc in docs.values())),
+            f"evidence-{level}",
+        ),
         source_refs=tuple(
             SourceRef(
                 source=source,
