@@ -15,11 +15,9 @@ from typing import TypeVar
 
 from tasks.base import Gold, Sample, SampleInput, TaskData, TaskSpec, TextRange
 from tasks.fields import RowRefused, checked_text, field, of_kind, optional, ordinal, text_field
-from tasks.finish import count_option, only_options
-from tasks.listed import Made, load_listed
+from tasks.listed import Made, load_plain
 from tasks.passages import joined, sentence_range, source
 from tasks.rows import Home, HubSet
-from tasks.sources import FROM, open_home
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -36,10 +34,7 @@ def hotpotqa(spec: TaskSpec) -> TaskData:
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, *FROM, "example_chars")
-    found = open_home(spec, HOME)
-    chars = count_option(spec, "example_chars", 2000)
-    return load_listed(spec, found, hotpot_row, dataset=DATASET, license=LICENSE, example_chars=chars)
+    return load_plain(spec, HOME, hotpot_row, dataset=DATASET, license=LICENSE)
 
 
 def hotpot_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:

@@ -20,10 +20,11 @@ from dataclasses import dataclass, replace
 
 from tasks.base import Gold, RefusedRow, Sample, TaskData, TaskSpec
 from tasks.fields import whole_row
-from tasks.finish import finish, rows_digest
+from tasks.finish import count_option, finish, only_options, rows_digest
 from tasks.judging import judge_all
 from tasks.passages import CorpusRow
-from tasks.rows import Rows
+from tasks.rows import Home, Rows
+from tasks.sources import FROM, open_home
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +105,18 @@ def cut_down(sample: Sample, corpus: Sequence[CorpusRow] = ()) -> Sample:
         ),
         gold=Gold(answers=gold.answers, spans=gold.spans, distractors=gold.distractors[:1]),
     )
+
+
+def load_plain(spec: TaskSpec, home: Home, make: Form, *, dataset: str, license: str) -> TaskData:
+    """Load a data set of which every row of a file is one sample.
+
+    Raises:
+        TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
+    """
+    only_options(spec, *FROM, "example_chars")
+    found = open_home(spec, home)
+    chars = count_option(spec, "example_chars", 2000)
+    return load_listed(spec, found, make, dataset=dataset, license=license, example_chars=chars)
 
 
 def load_listed(

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from tasks.base import Gold, Sample, SampleInput, SourceDoc, TaskData, TaskSpec, TextRange
 from tasks.fields import RowRefused, field, of_kind, text_field
-from tasks.finish import count_option, only_options
-from tasks.listed import Made, load_listed
+from tasks.listed import Made, load_plain
 from tasks.passages import first_range, source
 from tasks.rows import Home, HubSet
-from tasks.sources import FROM, open_home
 
 DATASET, LICENSE = "musique", "CC-BY-4.0"
 HOME = Home(
@@ -29,10 +27,7 @@ def musique(spec: TaskSpec) -> TaskData:
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, *FROM, "example_chars")
-    found = open_home(spec, HOME)
-    chars = count_option(spec, "example_chars", 2000)
-    return load_listed(spec, found, musique_row, dataset=DATASET, license=LICENSE, example_chars=chars)
+    return load_plain(spec, HOME, musique_row, dataset=DATASET, license=LICENSE)
 
 
 def musique_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:

@@ -13,11 +13,9 @@ import re
 
 from tasks.base import Gold, Sample, SampleInput, SourceDoc, TaskData, TaskSpec, TextRange
 from tasks.fields import RowRefused, checked_text, field, text_field
-from tasks.finish import count_option, only_options
-from tasks.listed import Made, load_listed
+from tasks.listed import Made, load_plain
 from tasks.passages import source
 from tasks.rows import Home
-from tasks.sources import FROM, open_home
 
 DATASET, LICENSE = "quotesum-dev", "CC-BY-SA-4.0"
 HOME = Home(file="quotesum/quotesum_dev.jsonl")
@@ -31,10 +29,7 @@ def quotesum(spec: TaskSpec) -> TaskData:
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, *FROM, "example_chars")
-    found = open_home(spec, HOME)
-    chars = count_option(spec, "example_chars", 2000)
-    return load_listed(spec, found, quotesum_row, dataset=DATASET, license=LICENSE, example_chars=chars)
+    return load_plain(spec, HOME, quotesum_row, dataset=DATASET, license=LICENSE)
 
 
 def quotesum_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:

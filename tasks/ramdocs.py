@@ -23,11 +23,9 @@ from tasks.base import (
     TextRange,
 )
 from tasks.fields import RowRefused, field, of_kind, ordinal, text_field
-from tasks.finish import count_option, only_options
-from tasks.listed import Made, load_listed
+from tasks.listed import Made, load_plain
 from tasks.passages import source
 from tasks.rows import Home, HubSet
-from tasks.sources import FROM, open_home
 
 DATASET, LICENSE = "ramdocs-test", "MIT"
 HOME = Home(
@@ -42,10 +40,7 @@ def ramdocs(spec: TaskSpec) -> TaskData:
     Raises:
         TaskError: See :mod:`tasks.sources` and :mod:`tasks.finish`.
     """
-    only_options(spec, *FROM, "example_chars")
-    found = open_home(spec, HOME)
-    chars = count_option(spec, "example_chars", 2000)
-    return load_listed(spec, found, ramdocs_row, dataset=DATASET, license=LICENSE, example_chars=chars)
+    return load_plain(spec, HOME, ramdocs_row, dataset=DATASET, license=LICENSE)
 
 
 def ramdocs_row(row: dict[str, object], spec: TaskSpec, where: str) -> Made:

@@ -1,10 +1,7 @@
 """Writes a report as one HTML page that needs nothing else: no network, no script, no other file.
 
-Rules of this module:
-
-* Autoescape is on; every text goes through ``visible`` first. The only markup that is passed
-  through is the SVG of our own figures.
-* Jinja2 is imported when a page is written: importing the report costs nothing.
+Rule of this module: autoescape is on (``bench.report.page_environment``), and every text goes through
+``visible`` first. The only markup that is passed through is the SVG of our own figures.
 """
 
 from __future__ import annotations
@@ -13,25 +10,18 @@ from importlib import resources
 
 from bench.report.document import Document
 from bench.report.figure_style import Drawn
+from bench.report.page_environment import page_environment
 from bench.report.visible import visible
 
 
 def to_html(document: Document) -> str:
     """The whole report as a page."""
-    import jinja2
     from markupsafe import Markup
 
     def svg(figure: Drawn) -> Markup:
         return Markup(figure.svg)  # our own drawing: names and texts in it are escaped
 
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_template),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = page_environment(_template)
     environment.filters["visible"] = visible
     environment.filters["svg"] = svg
     environment.tests["kind"] = lambda block, name: type(block).__name__ == name

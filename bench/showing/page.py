@@ -11,22 +11,14 @@ from __future__ import annotations
 
 from importlib import resources
 
+from bench.report.page_environment import page_environment
 from bench.report.visible import visible
 from bench.showing.view import CapsuleView
 
 
 def to_html(view: CapsuleView) -> str:
     """The page."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_template),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = page_environment(_template)
     environment.filters["visible"] = _visible_lines
     return environment.get_template("capsule.html.j2").render(view=view)
 

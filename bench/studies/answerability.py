@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from bench.build.base import BuildContext, BuildError
 from bench.build.capsule import CapsuleBuilder
@@ -32,7 +31,7 @@ from bench.progress import Reporter
 from bench.report.numbers import MISSING
 from bench.report.table import Table
 from bench.specs import ArmSpec, BudgetSpec, RunSpec
-from bench.studies.output import facts, hand_out, rate_columns, rate_data, rate_value, shown_rate
+from bench.studies.output import facts, hand_out, rate_columns, rates_data, shown_rates, study_value
 from bench.studies.rates import Rate, auroc, ratio
 from bench.tokenizers import ByteTokenizer
 from tasks.base import Sample
@@ -91,8 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
         ("no capsule", f"{sum(verdict.refused for verdict in verdicts):,}"),
         ("bootstrap", f"{spec.bootstrap:,} resamples of samples, seed {spec.seed}"),
     )
-    value = {**dict(about), "rows": [_value(row) for row in rows]}
-    hand_out(table(spec.task.name, rows, facts(about)), value, arguments.out, arguments.json)
+    shown = table(spec.task.name, rows, facts(about))
+    hand_out(shown, study_value(about, rows), arguments.out, arguments.json)
     return 0
 
 
@@ -171,7 +170,7 @@ def table(task: str, rows: Sequence[Row], about: str) -> Table:
                 MISSING if row.threshold_bp is None else f"{row.threshold_bp / 10_000:.2f}",
                 f"{row.n:,}",
                 f"{row.unanswerable:,}",
-                *(MISSING if rate is None else shown_rate(rate) for rate in _rates(row)),
+                *shown_rates(_rates(row)),
             )
             for row in rows
         ),
@@ -188,11 +187,7 @@ def table(task: str, rows: Sequence[Row], about: str) -> Table:
                 row.threshold_bp,
                 row.n,
                 row.unanswerable,
-                *(
-                    cell
-                    for rate in _rates(row)
-                    for cell in (rate_data(rate) if rate is not None else (None,) * 4)
-                ),
+                *rates_data(_rates(row)),
             )
             for row in rows
         ),
@@ -250,10 +245,3 @@ def _arm(spec: RunSpec) -> ArmSpec:
 
 def _rates(row: Row) -> tuple[Rate | None, ...]:
     return row.majority, row.accuracy, row.precision, row.recall, row.auroc
-
-
-def _value(row: Row) -> dict[str, Any]:
-    return {
-        name: rate_value(found) if isinstance(found := getattr(row, name), Rate) else found
-        for name in row.__slots__
-    }

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bench.build.chunking import sentences
 from bench.config import to_spec
@@ -24,10 +23,9 @@ from bench.evidence.detector import KINDS, Detector, similar
 from bench.evidence.detectors import detector
 from bench.hydra_app import compose_config
 from bench.progress import Reporter
-from bench.report.numbers import MISSING
 from bench.report.table import Table
 from bench.studies.labelled_pairs import LabelledPair, labelled_pairs
-from bench.studies.output import facts, hand_out, rate_columns, rate_data, rate_value, shown_rate
+from bench.studies.output import facts, hand_out, rate_columns, rates_data, shown_rates, study_value
 from bench.studies.rates import Rate, ratio
 from tasks.registry import load_task
 
@@ -75,8 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
         ("refused rows", f"{len(data.refused):,}"),
         ("bootstrap", f"{spec.bootstrap:,} resamples of samples, seed {spec.seed}"),
     )
-    value = {**dict(about), "rows": [_value(row) for row in rows]}
-    hand_out(table(spec.task.name, rows, facts(about)), value, arguments.out, arguments.json)
+    shown = table(spec.task.name, rows, facts(about))
+    hand_out(shown, study_value(about, rows), arguments.out, arguments.json)
     return 0
 
 
@@ -128,7 +126,7 @@ def table(task: str, rows: Sequence[Row], about: str) -> Table:
                 f"{row.contradict:,}",
                 f"{row.others:,}",
                 f"{row.flagged:,}",
-                *(MISSING if rate is None else shown_rate(rate) for rate in _rates(row)),
+                *shown_rates(_rates(row)),
             )
             for row in rows
         ),
@@ -147,11 +145,7 @@ def table(task: str, rows: Sequence[Row], about: str) -> Table:
                 row.contradict,
                 row.others,
                 row.flagged,
-                *(
-                    cell
-                    for rate in _rates(row)
-                    for cell in (rate_data(rate) if rate is not None else (None,) * 4)
-                ),
+                *rates_data(_rates(row)),
             )
             for row in rows
         ),
@@ -197,13 +191,6 @@ def _row(judged: Judged, group: str, name: str, similarity_bp: int, kind: str, d
 
 def _rates(row: Row) -> tuple[Rate | None, ...]:
     return row.precision, row.recall, row.false_alarms
-
-
-def _value(row: Row) -> dict[str, Any]:
-    return {
-        name: rate_value(found) if isinstance(found := getattr(row, name), Rate) else found
-        for name in row.__slots__
-    }
 
 
 def _sentences(text: str) -> list[str]:

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from data_facts import FACTS, REFUSED
 
 from bench.__main__ import main
 from bench.data_counts import data_counts, dataset_facts
 from bench.run_store import read_json
-from tasks.base import RefusedRow, TaskData
-
-FACTS: Mapping[str, object] = {
-    "read": 12,
-    "samples": 4,
-    "examples": 1,
-    "reserved": 2,
-    "unused": 3,
-    "exact": 7,
-    "repaired": {"caseless": 2, "left_out": 1},
-}
-REFUSED = [
-    RefusedRow(row="line 3", where="/question", code="text.control", reason="r"),
-    RefusedRow(row="line 7", where="", code="json.syntax", reason="r"),
-    RefusedRow(row="line 9", where="/text", code="text.control", reason="r"),
-]
+from tasks.base import TaskData
 
 
 def test_the_counts_add_up_for_people() -> None:

@@ -6,15 +6,12 @@ copy of the page without its rule against scripts, in a frame as wide as the dev
 
 from __future__ import annotations
 
-import html
-import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from headless import browser, measured, put
 
 from bench.showing.page import to_html
 from bench.showing.view import (
@@ -46,10 +43,7 @@ addEventListener("load", () => {
 });
 </script>
 """
-FRAME = """<!doctype html><title>waiting</title>
-<script>addEventListener("message", (event) => { document.title = event.data; });</script>
-<iframe src="capsule.html" style="width:%dpx;height:900px;border:0"></iframe>
-"""
+
 LONG = "b3:" + "0123456789abcdef" * 4
 
 
@@ -90,26 +84,8 @@ def view() -> CapsuleView:
 
 
 def look(folder: Path, width: int, *flags: str) -> dict[str, Any]:
-    names = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
-    browser = next((name for name in names if name), None)
-    if browser is None:
-        pytest.skip("no Chromium on the PATH: the page of a capsule was not looked at in a browser")
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", to_html(view()))
-    (folder / "capsule.html").write_text(text.replace("</body>", f"{PROBE}</body>"), "utf-8")
-    frame = folder / "frame.html"
-    frame.write_text(FRAME % width, "utf-8")
-    done = subprocess.run(
-        [
-            browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom", "--hide-scrollbars",
-            f"--user-data-dir={folder / 'profile'}", "--window-size=1400,1000", "--virtual-time-budget=3000",
-            *flags, frame.as_uri(),
-        ],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    title = re.search(r"<title>(\{.*?\})</title>", done.stdout)
-    assert title, done.stderr[-2000:]
-    found: dict[str, Any] = json.loads(html.unescape(title.group(1)))
-    return found
+    browser()
+    return measured(put(folder / "capsule.html", to_html(view()), PROBE), width, *flags)
 
 
 def contrast(colours: list[str]) -> float:

@@ -7,16 +7,12 @@ has a least width of its own.
 
 from __future__ import annotations
 
-import html
-import json
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from headless import browser, measured, put
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench" / "report" / "fixture"))
 
@@ -47,18 +43,6 @@ window.addEventListener("load", () => {
 });
 </script>
 """
-FRAME = """<!doctype html><title>waiting</title>
-<script>addEventListener("message", (event) => { document.title = event.data; });</script>
-<iframe src="report.html" style="width:%dpx;height:900px;border:0"></iframe>
-"""
-
-
-def browser() -> str:
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        found = shutil.which(name)
-        if found:
-            return found
-    pytest.skip("no Chromium on the PATH: the report was not looked at in a browser")
 
 
 @pytest.fixture(scope="module")
@@ -69,27 +53,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from bench.report import render_report
 
     text = render_report(make_report())["report.html"].decode()
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(text.replace("</body>", f"{PROBE}</body>"), "utf-8")
-    return path
-
-
-def probe(page: Path, width: int, *flags: str) -> dict[str, Any]:
-    frame = page.with_name(f"frame-{width}.html")
-    frame.write_text(FRAME % width, "utf-8")
-    done = subprocess.run(
-        [
-            browser(), "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom", "--hide-scrollbars",
-            f"--user-data-dir={page.parent / f'profile-{width}-{len(flags)}'}", "--window-size=1400,1000",
-            "--virtual-time-budget=3000", *flags, frame.as_uri(),
-        ],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    title = re.search(r"<title>(\{.*?\})</title>", done.stdout)
-    assert title, done.stderr[-2000:]
-    found: dict[str, Any] = json.loads(html.unescape(title.group(1)))
-    return found
+    return put(tmp_path_factory.mktemp("page") / "report.html", text, PROBE)
 
 
 def luminance(colour: str) -> float:
@@ -105,7 +69,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_page_fits_and_heads_stick(page: Path, width: int) -> None:
-    found = probe(page, width)
+    found = measured(page, width)
     assert found["width"] == width
     assert found["page"] <= width, "the page scrolls sideways"
     assert found["headSticks"]
@@ -115,7 +79,7 @@ def test_the_page_fits_and_heads_stick(page: Path, width: int) -> None:
 
 
 def test_both_schemes_are_readable_and_reach_the_drawings(page: Path) -> None:
-    light, dark = probe(page, 900), probe(page, 900, "--blink-settings=preferredColorScheme=0")
+    light, dark = measured(page, 900), measured(page, 900, "--blink-settings=preferredColorScheme=0")
     for found in (light, dark):
         assert contrast(found["ink"], found["paper"]) > 10
         assert contrast(found["svgInk"], found["paper"]) > 10

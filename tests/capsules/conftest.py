@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from beside import load
+from byte_ids import ByteTokenizer
 
 from capsules import codec
 from capsules.authority import Authority
@@ -216,21 +217,6 @@ def make_prompt(example: Example) -> Callable[..., PromptCapsule]:
 def record(request: pytest.FixtureRequest, example: Example) -> EvidenceCapsule | PromptCapsule:
     """Both capsules of the example, one after the other."""
     return getattr(example, request.param)
-
-
-class ByteTokenizer:
-    """One id a byte; 256 is BOS, and no text can spell it."""
-
-    tokenizer_id = "hf:test"
-    tokenizer_digest = content_id(b"test")
-    bos_id: int | None = 256
-    control_ids = frozenset({256})
-
-    def encode(self, text: str) -> list[int]:
-        return list(text.encode())
-
-    def decode(self, ids: Sequence[int]) -> str:
-        return b"".join(b"<bos>" if i == 256 else bytes([i]) for i in ids).decode(errors="replace")
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from odd_texts import long_texts, texts
 
 from capsules import unicode_tables
 from capsules.content_id import content_id
@@ -19,19 +20,6 @@ from capsules.norm_registry import up_to
 from capsules.normalization import NORMS, ORDER, normalize, normalized_text, trim
 
 VECTORS = Path(__file__).parent / "norm_vectors"
-
-# Characters that meet every rule, and ordinary ones between them.
-ODD = (
-    "ab \n\r\t\u00ad\u200b\ufeff\u2019\u201c\u2010e\u0301\u0323\u0344\u00e9\u212b\u2000\u3000"
-    "\u1100\u1161\u11a8\u0958\u093c\u0915\ufb03\ufe70\ufc5e\uff9e\uff76\u0f73\u0378\U00010efd\ufbdd\U0001f9ea"
-)
-texts = st.text(st.sampled_from(ODD), max_size=12)
-# Several pieces long, so that ranges cross the places where the text is cut.
-long_texts = st.builds(
-    lambda parts, times: "".join(part * times for part in parts),
-    st.lists(st.text(st.sampled_from(ODD), min_size=1, max_size=5), min_size=2, max_size=4),
-    st.integers(100, 700),
-)
 
 
 def obvious(text: str, norm_id: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from byte_ids import ByteTokenizer
 from layouts import evidence_of, prompt_of
 
 from capsules.content_id import content_id
@@ -20,19 +21,6 @@ SOURCE = content_id(TEXT.encode())
 RANGES = [(0, 3), (4, 8), (9, 14), (15, 21)]  # item tokens, one a byte with SEP: 3, 5, 6, 7
 ITEMS = [f"{SOURCE}:{a}-{b}" for a, b in RANGES]
 TOKENS = [3, 5, 6, 7]
-
-
-class Bytes:
-    tokenizer_id = "hf:test"
-    tokenizer_digest = content_id(b"test")
-    bos_id: int | None = 256
-    control_ids = frozenset({256})
-
-    def encode(self, text: str) -> list[int]:
-        return list(text.encode())
-
-    def decode(self, ids: Sequence[int]) -> str:
-        return bytes(ids).decode()
 
 
 def omission(i: int, **changes: Any) -> Omission:
@@ -80,8 +68,8 @@ def accounts(
         evidence=(evidence,),
         candidates=candidates,
         rendered=rendered,
-        tokenized=tokenize(rendered, Bytes()),
-        encode=Bytes().encode,
+        tokenized=tokenize(rendered, ByteTokenizer()),
+        encode=ByteTokenizer().encode,
     )
 
 
@@ -232,7 +220,7 @@ def rewritten(rewrite: Rewrite) -> Accounts:
     old = accounts()
     prompt = replace(old.prompt, rewrites=(rewrite,))
     rendered = render(prompt, old.evidence, {SOURCE: TEXT})
-    return replace(old, prompt=prompt, rendered=rendered, tokenized=tokenize(rendered, Bytes()))
+    return replace(old, prompt=prompt, rendered=rendered, tokenized=tokenize(rendered, ByteTokenizer()))
 
 
 @pytest.mark.parametrize("rewrite", [SHORT, WHOLE])
@@ -258,7 +246,7 @@ FRAME = Frame(head=(256, 300, 10), tail=(301, 10))
 
 def test_a_prompt_inside_a_frame_keeps_all_laws() -> None:
     found = accounts()
-    inside = replace(found, tokenized=tokenize(found.rendered, Bytes(), FRAME), frame=FRAME)
+    inside = replace(found, tokenized=tokenize(found.rendered, ByteTokenizer(), FRAME), frame=FRAME)
     assert check(inside) == dict.fromkeys(LAWS, True)
 
 
@@ -273,5 +261,5 @@ def test_a_prompt_inside_a_frame_keeps_all_laws() -> None:
 )
 def test_another_frame_than_the_one_sent_breaks_the_fourth_law(frame: Frame | None, what: str) -> None:
     found = accounts()
-    inside = replace(found, tokenized=tokenize(found.rendered, Bytes(), FRAME), frame=frame)
+    inside = replace(found, tokenized=tokenize(found.rendered, ByteTokenizer(), FRAME), frame=frame)
     assert broken(inside)["sent_ids"][0] == what

@@ -1,26 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
+from building import Arms, Contexts, Docs, Look, Samples, build
 
-from bench.build.base import BuildContext, BuildError
-from bench.build.capsule import CapsuleBuilder
+from bench.build.base import BuildError
 from bench.specs import (
-    ArmSpec,
     BudgetSpec,
 )
-from tasks.base import SampleInput, SourceDoc
-
-build = CapsuleBuilder()
-
-Docs = Callable[..., SourceDoc]
-Samples = Callable[..., SampleInput]
-Arms = Callable[..., ArmSpec]
-Contexts = Callable[..., BuildContext]
-Look = Any  # the fixture `look`: reads a built prompt
-
 
 FENCES, RUN = 43, 16
 

@@ -3,18 +3,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
+from building import Arms, Contexts, Docs, Look, Samples, build
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bench.build.base import BuildContext, BuildError
-from bench.build.capsule import CapsuleBuilder
+from bench.build.base import BuildError
 from bench.specs import (
-    ArmSpec,
     BudgetSpec,
     ClaimsSpec,
     CompressionSpec,
@@ -23,15 +21,7 @@ from bench.specs import (
 )
 from bench.tokenizers import ByteTokenizer
 from capsules.content_id import content_id
-from tasks.base import Sample, SampleInput, SourceDoc, TextRange
-
-build = CapsuleBuilder()
-
-Docs = Callable[..., SourceDoc]
-Samples = Callable[..., SampleInput]
-Arms = Callable[..., ArmSpec]
-Contexts = Callable[..., BuildContext]
-Look = Any  # the fixture `look`: reads a built prompt
+from tasks.base import Sample, TextRange
 
 
 def budget(limit: int, window: int = 100_000, reserved: int = 64) -> BudgetSpec:

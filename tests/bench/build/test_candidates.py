@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from building import Arms, Contexts, Docs, Look, Samples, build
 
 from bench.build import candidates
-from bench.build.base import BuildContext, BuildError
-from bench.build.capsule import CapsuleBuilder
+from bench.build.base import BuildError
 from bench.build.corpus import Corpus
 from bench.build.naive import NaiveBuilder
 from bench.specs import (
-    ArmSpec,
     AuthoritySpec,
     BudgetSpec,
     ClaimsSpec,
@@ -24,15 +22,7 @@ from bench.tokenizers import ByteTokenizer
 from capsules.codec import digest_of
 from capsules.content_id import content_id
 from capsules.strict_json import MAX_ITEMS
-from tasks.base import LabelledContradiction, Sample, SampleInput, SourceDoc, TextRange
-
-build = CapsuleBuilder()
-
-Docs = Callable[..., SourceDoc]
-Samples = Callable[..., SampleInput]
-Arms = Callable[..., ArmSpec]
-Contexts = Callable[..., BuildContext]
-Look = Any  # the fixture `look`: reads a built prompt
+from tasks.base import LabelledContradiction, Sample, TextRange
 
 
 def test_the_users_required_ranges_pass_every_stage(

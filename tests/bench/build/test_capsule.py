@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
+from building import Arms, Contexts, Docs, Look, Samples, build
 
-from bench.build.base import BuildContext, BuildError
-from bench.build.capsule import CapsuleBuilder
+from bench.build.base import BuildError
 from bench.specs import (
-    ArmSpec,
     ClaimsSpec,
     CompressionSpec,
     ContractSpec,
@@ -21,15 +18,7 @@ from capsules.codec import digest_of
 from capsules.content_id import content_id
 from capsules.rendering import render, unrender
 from capsules.tokenized import tokenize
-from tasks.base import Gold, Sample, SampleInput, SourceDoc, TextRange
-
-build = CapsuleBuilder()
-
-Docs = Callable[..., SourceDoc]
-Samples = Callable[..., SampleInput]
-Arms = Callable[..., ArmSpec]
-Contexts = Callable[..., BuildContext]
-Look = Any  # the fixture `look`: reads a built prompt
+from tasks.base import Gold, Sample, TextRange
 
 
 def test_the_prompt_is_built_from_its_capsules_only(look: Look, harbour: Sample, context: Contexts) -> None:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
+from building import Arms, Contexts, Docs, Look, Samples, build
 
-from bench.build.base import BuildContext, BuildError
-from bench.build.capsule import CapsuleBuilder
+from bench.build.base import BuildError
 from bench.build.corpus import Corpus
 from bench.build.naive import NaiveBuilder
 from bench.retrieval.base import Passage, Query, Ranker
-from bench.specs import ArmSpec, RetrievalSpec, SelectionSpec
-from tasks.base import SampleInput, SourceDoc
+from bench.specs import RetrievalSpec, SelectionSpec
+from tasks.base import SourceDoc
 
-build, build_naive = CapsuleBuilder(), NaiveBuilder()
+build_naive = NaiveBuilder()
 
-Docs = Callable[..., SourceDoc]
-Samples = Callable[..., SampleInput]
-Arms = Callable[..., ArmSpec]
-Contexts = Callable[..., BuildContext]
-Look = Any  # the fixture `look`: reads a built prompt
 
 ASKED = "When was the ferry built?"
 

@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from building import Arms, Contexts, Docs, Look, Samples, build
+from crossings import ASK, GONE, RECORD, RULE
 
-from bench.build.base import BuildContext
-from bench.build.capsule import CapsuleBuilder
 from bench.evidence.stored_claims import request_digest
 from bench.specs import (
-    ArmSpec,
     ClaimsSpec,
-    ContradictionsSpec,
-    MissingSpec,
     RetrievalSpec,
 )
 from capsules.canonical import canonical_bytes
 from capsules.content_id import content_id
-from tasks.base import Gold, SampleInput, SourceDoc, TextRange
-
-build = CapsuleBuilder()
-
-Docs = Callable[..., SourceDoc]
-Samples = Callable[..., SampleInput]
-Arms = Callable[..., ArmSpec]
-Contexts = Callable[..., BuildContext]
-Look = Any  # the fixture `look`: reads a built prompt
-
-OLD, MID, NEW = "2001-01-01T00:00:00Z", "2011-01-01T00:00:00Z", "2021-01-01T00:00:00Z"
-GONE = "2020-01-01T00:00:00Z"
-ASK = "How many minutes does the ferry Alma need?"
-NEWEST = ContradictionsSpec(policy="newest_wins", detector="rule")
-RECORD = MissingSpec(record=True)
-RULE = ClaimsSpec(method="rule")
+from tasks.base import Gold, SampleInput, TextRange
 
 
 def test_by_rule_the_required_sentence_is_a_claim_and_the_nearest_others(

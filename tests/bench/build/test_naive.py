@@ -1,25 +1,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from building import Arms, Contexts, Docs, Samples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bench.build.base import BuildContext, BuildError, BuiltPrompt
+from bench.build.base import BuildError, BuiltPrompt
 from bench.build.naive import NaiveBuilder
-from bench.specs import ArmSpec, BudgetSpec, CompressionSpec, RetrievalSpec, SelectionSpec
+from bench.specs import BudgetSpec, CompressionSpec, RetrievalSpec, SelectionSpec
 from bench.tokenizers import ByteTokenizer
-from tasks.base import Sample, SampleInput, SourceDoc
+from tasks.base import Sample
 
 build = NaiveBuilder()
 
-Docs = Callable[..., SourceDoc]
-Samples = Callable[..., SampleInput]
-Arms = Callable[..., ArmSpec]
-Contexts = Callable[..., BuildContext]
 
 LEAD = "Answer each question with a short quote from the sources and the number of its source.\n\n"
 

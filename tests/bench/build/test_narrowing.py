@@ -7,21 +7,17 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from building import Arms, Contexts, build
 
-from bench.build.base import BuildContext, BuildError
+from bench.build.base import BuildError
 from bench.build.capsule import CapsuleBuilder
 from bench.build.naive import NaiveBuilder
 from bench.build.registry import require_names
 from bench.registry import RegistryError
 from bench.retrieval.base import Passage, Query
-from bench.specs import ArmSpec, CompressionSpec, RetrievalSpec, SelectionSpec
+from bench.specs import CompressionSpec, RetrievalSpec, SelectionSpec
 from bench.tokenizers import ByteTokenizer
 from tasks.base import Sample
-
-build = CapsuleBuilder()
-
-Arms = Callable[..., ArmSpec]
-Contexts = Callable[..., BuildContext]
 
 
 @pytest.fixture

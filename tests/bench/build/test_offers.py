@@ -8,19 +8,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from building import Arms, Contexts, build
 
 from bench.build.base import BuildContext, BuildError
-from bench.build.capsule import CapsuleBuilder
 from bench.selection.base import Offer, SelectionQuery
-from bench.specs import ArmSpec, AuthoritySpec, ContractSpec, RetrievalSpec, SelectionSpec
+from bench.specs import AuthoritySpec, ContractSpec, RetrievalSpec, SelectionSpec
 from capsules.codec import to_value
 from capsules.place import unserved
 from tasks.base import Sample, SampleInput, SourceDoc
-
-build = CapsuleBuilder()
-
-Arms = Callable[..., ArmSpec]
-Contexts = Callable[..., BuildContext]
 
 
 def selection(name: str, **more: Any) -> SelectionSpec:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from building import Arms, Contexts, Docs, Look, Samples, build
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from bench.build.base import BuildContext, BuildError
-from bench.build.capsule import CapsuleBuilder
+from bench.build.base import BuildError
 from bench.build.chunking import chunk_text
 from bench.build.corpus import Corpus
 from bench.specs import ArmSpec, Chunking, RetrievalSpec, SelectionSpec
@@ -19,15 +19,7 @@ from bench.tokenizers import ByteTokenizer
 from capsules.canonical import canonical_bytes
 from capsules.codec import digest_of
 from capsules.content_id import content_id
-from tasks.base import Gold, SampleInput, SourceDoc, TextRange
-
-build = CapsuleBuilder()
-
-Docs = Callable[..., SourceDoc]
-Samples = Callable[..., SampleInput]
-Arms = Callable[..., ArmSpec]
-Contexts = Callable[..., BuildContext]
-Look = Any  # the fixture `look`: reads a built prompt
+from tasks.base import Gold, SourceDoc, TextRange
 
 ASKED = "When was the ferry built?"
 

@@ -7,17 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from building import Arms, Contexts
 
-from bench.build.base import BuildContext, BuildError, BuiltPrompt
+from bench.build.base import BuildError, BuiltPrompt
 from bench.build.capsule import CapsuleBuilder
 from bench.build.rewriting import changed_parts
 from bench.compression.base import Ask, Reply
-from bench.specs import ArmSpec, BudgetSpec, CompressionSpec
+from bench.specs import BudgetSpec, CompressionSpec
 from bench.tokenizers import ByteTokenizer
 from tasks.base import Sample
 
-Arms = Callable[..., ArmSpec]
-Contexts = Callable[..., BuildContext]
 REQUIRED = "The ferry Alma crosses the sound in nine minutes."
 
 

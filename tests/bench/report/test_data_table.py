@@ -5,27 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from data_facts import FACTS, REFUSED
+
 from bench.report import render_report
 from bench.report.inputs import ReportInput
 from bench.report.table import to_csv
 from bench.report.tables_data import data_table
 from bench.report.view import RunView
-from tasks.base import RefusedRow
-
-FACTS: Mapping[str, object] = {
-    "read": 12,
-    "samples": 4,
-    "examples": 1,
-    "reserved": 2,
-    "unused": 3,
-    "exact": 7,
-    "repaired": {"caseless": 2, "left_out": 1},
-}
-REFUSED = [
-    RefusedRow(row="line 3", where="/question", code="text.control", reason="r"),
-    RefusedRow(row="line 7", where="", code="json.syntax", reason="r"),
-    RefusedRow(row="line 9", where="/text", code="text.control", reason="r"),
-]
 
 
 def view_of(report: ReportInput, facts: Mapping[str, object]) -> RunView:

@@ -11,10 +11,12 @@ import errno
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from capsules.disk_store import DiskStore
 from capsules.fs import FileStat
 
 ERRNOS = (errno.ENOSPC, errno.EIO, errno.EMFILE, errno.EDQUOT, errno.EACCES, errno.ELOOP)
@@ -256,3 +258,13 @@ class Faults:
 def faults() -> Faults:
     """The file systems of this module (test modules cannot import each other)."""
     return Faults(model=ModelFs, wrap=FaultFs, stopped=Stopped, inode=Inode, errnos=ERRNOS)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def store(root: Path) -> DiskStore:
+    return DiskStore(root)

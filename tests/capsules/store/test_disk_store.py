@@ -6,47 +6,22 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from blake3 import blake3
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stored import FORMAT, ID, A, B, code_of, path_of
 
 from capsules.content_id import content_id
 from capsules.disk_store import DiskStore
-from capsules.errors import CapsuleError
 from capsules.os_fs import OsFs
 from capsules.store import MAX_OBJECT_BYTES, MemoryStore, Store, VerifiedBytes
-
-A, B = b"first object", b"second object"
-ID = content_id(A)
-FORMAT = b'{"format":"capsule-store/1","hash":"b3"}'
-
-
-def path_of(root: Path, object_id: str = ID) -> Path:
-    return root / "objects" / "b3" / object_id[3:5] / object_id[5:]
 
 
 def rot(path: Path, data: bytes) -> None:
     path.chmod(0o644)
     path.write_bytes(data)
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "store"
-
-
-@pytest.fixture
-def store(root: Path) -> DiskStore:
-    return DiskStore(root)
-
-
-def code_of(call: Callable[[], Any]) -> str:
-    with pytest.raises(CapsuleError) as caught:
-        call()
-    return caught.value.code
 
 
 def test_the_file_is_the_object_and_its_name_is_its_digest(store: DiskStore, root: Path) -> None:

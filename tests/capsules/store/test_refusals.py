@@ -9,38 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stored import FORMAT, ID, A, code_of, path_of
 
-from capsules.content_id import content_id
 from capsules.disk_store import DiskStore
-from capsules.errors import CapsuleError, SchemaError
+from capsules.errors import SchemaError
 from capsules.store import MemoryStore
-
-A, B = b"first object", b"second object"
-ID = content_id(A)
-
-
-FORMAT = b'{"format":"capsule-store/1","hash":"b3"}'
-
-
-def path_of(root: Path, object_id: str = ID) -> Path:
-    return root / "objects" / "b3" / object_id[3:5] / object_id[5:]
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "store"
-
-
-@pytest.fixture
-def store(root: Path) -> DiskStore:
-    return DiskStore(root)
-
-
-def code_of(call: Callable[[], Any]) -> str:
-    with pytest.raises(CapsuleError) as caught:
-        call()
-    return caught.value.code
-
 
 MALFORMED = [
     "",
