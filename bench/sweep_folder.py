@@ -4,6 +4,7 @@ r"""The folder of a sweep: what was asked for, which run each job became, and ho
       sweep.json            the overrides, as given
       jobs/<n>.json         job n: its overrides and its run folder, written before anything is sent
       jobs/<n>.exit         its exit code, when it has one
+      jobs/<n>.refused      it was reached again and left as it is, e.g. for another configuration
       comparison.*, tables/, figures/    all complete runs side by side
 
 Rules that this module owns:
@@ -11,7 +12,12 @@ Rules that this module owns:
 * A job is known by its number and its overrides: the same command gives the same jobs. Other overrides under
   a known number are refused.
 * Files are whole or absent; jobs in other processes (a launcher's workers) write files of their own.
-* One process drives a sweep: it holds the folder by ``flock``, which ends with the process.
+* An exit code says how a job ended and stands until the job is started again: a refused one keeps it.
+* One process drives a sweep: the driver holds the folder by ``flock``, which ends with the process. A
+  launcher may run jobs in other processes, and these may outlive a driver that is killed. So whoever runs a
+  job, driver or worker, holds ``jobs/<n>.started`` in the same way, from before it looks whether there is a
+  run until the exit code is written: a second driver is refused the jobs that still run, and no job becomes
+  two runs. (The run folder has a lock of its own besides, ``bench.lock``.)
 """
 
 from __future__ import annotations
@@ -68,21 +74,31 @@ class SweepFolder:
         Raises:
             RunError: Another process does.
         """
-        fd = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                text = f"{self.path} is in use by another process: wait for it, or end it"
-                raise RunError(text) from error
+        with _locked(self.path, os.O_RDONLY | os.O_DIRECTORY):
             yield
-        finally:
-            os.close(fd)
+
+    @contextlib.contextmanager
+    def running(self, number: int) -> Iterator[None]:
+        """Write down that a job was reached, so that one that leaves nothing else is missed; run it, alone.
+
+        Raises:
+            RunError: Another process runs it.
+        """
+        with _locked(self._jobs / f"{number}.started", os.O_RDWR | os.O_CREAT):
+            yield
 
     def start(self, number: int) -> None:
-        """Write down that a job was reached, so that one that leaves nothing else is missed."""
-        (self._jobs / f"{number}.exit").unlink(missing_ok=True)
-        write_atomic(self._jobs / f"{number}.started", b"")
+        """Forget how a job ended: it is going to end anew."""
+        for name in ("exit", "refused"):
+            (self._jobs / f"{number}.{name}").unlink(missing_ok=True)
+
+    def refuse(self, number: int) -> None:
+        """Write down that a job was left as it is."""
+        write_atomic(self._jobs / f"{number}.refused", b"")
+
+    def refused(self, number: int) -> bool:
+        """Whether a job was left as it is when it was last reached."""
+        return (self._jobs / f"{number}.refused").exists()
 
     def begin(self, number: int, overrides: Sequence[str], run: RunFolder) -> None:
         """Write down which run a job became."""
@@ -130,6 +146,20 @@ class SweepFolder:
         path = self._jobs / f"{number}.exit"
         text = path.read_text("utf-8", "replace") if path.is_file() else ""
         return int(text) if re.fullmatch(r"[0-9]{1,3}", text) else 2
+
+
+@contextlib.contextmanager
+def _locked(path: Path, flags: int) -> Iterator[None]:
+    fd = os.open(path, flags, 0o666)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            text = f"{path} is in use by another process: wait for it, or end it"
+            raise RunError(text) from error
+        yield
+    finally:
+        os.close(fd)
 
 
 def _words(path: Path, value: dict[str, Any]) -> tuple[str, ...]:

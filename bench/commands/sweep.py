@@ -6,6 +6,8 @@ Rules that this module owns:
   any other one is started. The same code serves a new sweep and a resumed one.
 * A job that cannot be done costs that job: its exit code is 2, the others go on. An interruption ends the
   sweep, and says how it goes on.
+* A job that is refused before anything of it is done (it was begun under another configuration, its files are
+  damaged or gone, another process runs it) keeps the exit code with which it ended; the sweep ends with 2.
 * The comparison holds every complete run; jobs without one, or whose run cannot be read, are named at its
   top.
 """
@@ -73,53 +75,74 @@ def run_sweep(sweep: SweepFolder) -> int:
         reporter.say(f"sweep folder: {sweep.path}")
         gather(sweep, reporter)
         jobs = _jobs(sweep)
-        worst = next((code for code in WORST_FIRST if any(job["exit"] == code for job in jobs)), 0)
+        codes = {2 if job["refused"] else 0 for job in jobs} | {job["exit"] for job in jobs}
+        worst = next((code for code in WORST_FIRST if code in codes), 0)
         print_json({"sweep": str(sweep.path), "jobs": jobs, "exit": worst})
     return worst
 
 
 def _jobs(sweep: SweepFolder) -> list[dict[str, Any]]:
-    """Number, exit code and run folder of every job that was reached."""
+    """Number, exit code, run folder of every job that was reached, and whether it was refused this time."""
     found = []
     for number in sweep.numbers():
         try:
             job = sweep.job(number)
         except RunError:  # what is damaged was said when the job was reached
             job = None
-        found.append({"job": number, "exit": sweep.code(number), "run": str(job.run.path) if job else None})
+        found.append(
+            {
+                "job": number,
+                "exit": sweep.code(number),
+                "run": str(job.run.path) if job else None,
+                "refused": sweep.refused(number),
+            }
+        )
     return found
 
 
 def run_job(sweep: SweepFolder, number: int, overrides: Sequence[str], cfg: DictConfig) -> None:
     """Bring one job to its end, whatever of it is there."""
-    sweep.start(number)
-    try:
-        code = guarded(lambda: _job(sweep, number, overrides, cfg))
-    except KeyboardInterrupt:
-        sweep.end(number, INTERRUPTED)
-        raise
-    sweep.end(number, code)
+    if guarded(lambda: _run_alone(sweep, number, overrides, cfg)) != 0:
+        sweep.refuse(number)
 
 
-def _job(sweep: SweepFolder, number: int, overrides: Sequence[str], cfg: DictConfig) -> int:
+def _run_alone(sweep: SweepFolder, number: int, overrides: Sequence[str], cfg: DictConfig) -> int:
+    """Run one job and write down how it ended; an error is a refusal, and nothing was done."""
+    with sweep.running(number):
+        job = sweep.job(number)
+        if job is not None:
+            _require_same(job, overrides, cfg)
+            _require_config(sweep, job)
+        sweep.start(number)
+        try:
+            code = guarded(lambda: _job(sweep, number, overrides, cfg, job))
+        except KeyboardInterrupt:
+            sweep.end(number, INTERRUPTED)
+            raise
+        sweep.end(number, code)
+    return 0
+
+
+def _job(sweep: SweepFolder, number: int, overrides: Sequence[str], cfg: DictConfig, job: Job | None) -> int:
     reporter = Reporter()
     reporter.say(f"job {number} of {sweep.path}: {' '.join(overrides) or '(no overrides)'}")
-    job = sweep.job(number)
     if job is None:
         folder, prepared = start_run(cfg, sweep.results, reporter)
         sweep.begin(number, overrides, folder)
         return drive_to_end(folder, prepared, reporter)
-    _require_same(job, overrides, cfg)
-    if not job.run.config.is_file():
-        raise RunError(
-            f"the run folder {job.run.path} of job {number} is gone; to run the job anew, delete "
-            f"{sweep.job_file(number)} and resume the sweep"
-        )
     outcome = ended(job.run, reporter) if job.run.complete else None
     if outcome is not None and outcome.clean:
         reporter.say(f"job {number}: {job.run.path} is complete")
         return outcome.exit_code
     return drive_to_end(job.run, resume_run(job.run, reporter), reporter)
+
+
+def _require_config(sweep: SweepFolder, job: Job) -> None:
+    if not job.run.config.is_file():
+        raise RunError(
+            f"the run folder {job.run.path} of job {job.number} is gone; to run the job anew, delete "
+            f"{sweep.job_file(job.number)} and resume the sweep"
+        )
 
 
 def _require_same(job: Job, overrides: Sequence[str], cfg: DictConfig) -> None:

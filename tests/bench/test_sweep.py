@@ -159,8 +159,8 @@ def test_a_job_is_known_by_its_number_and_one_without_an_exit_code_could_not_be_
     sweep = create_sweep(tmp_path, ["seed=1,2"], 0)
     run = RunFolder(tmp_path / "quickstart" / "20250101T000000Z-00000000")
     run.path.mkdir(parents=True)
-    sweep.start(0)
-    sweep.begin(0, ["seed=1"], run)
+    with sweep.running(0):
+        sweep.begin(0, ["seed=1"], run)
     job = sweep.job(0)
     assert job is not None
     assert (job.overrides, job.run.path) == (("seed=1",), run.path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from bench.comparison.curves import line_names, swept_number
 from bench.comparison.members import differing, load_member
 from bench.comparison.tables import paired_table
 from bench.completion import require_manifest
+from bench.hydra_app import multirun
 from bench.pipeline import Outcome
 from bench.run_store import RunError, RunFolder
 from bench.sweep_folder import SweepFolder, create_sweep
@@ -37,7 +38,7 @@ def test_an_interrupted_sweep_says_how_it_goes_on(
     out, err = capsys.readouterr()
     assert json.loads(out) == {
         "sweep": str(sweep.path),
-        "jobs": [{"job": 0, "exit": 130, "run": None}],
+        "jobs": [{"job": 0, "exit": 130, "run": None, "refused": False}],
         "exit": 130,
     }
     command = err.splitlines()[-1].partition("continue with: ")[2]
@@ -58,7 +59,7 @@ def test_a_sweep_is_driven_by_one_process_at_a_time(tmp_path: Path, small: Calla
 )
 def test_a_damaged_job_is_one_error_and_no_run_of_the_comparison(tmp_path: Path, text: str) -> None:
     sweep = create_sweep(tmp_path, ["seed=1,2"], 0)
-    sweep.start(0)
+    sweep.end(0, 0)
     sweep.job_file(0).write_text(text)
     with pytest.raises(RunError, match=r"jobs/0\.json"):
         sweep.job(0)
@@ -120,3 +121,42 @@ def test_a_damaged_manifest_is_one_error(tmp_path: Path, text: str) -> None:
     folder.manifest.write_text(text)
     with pytest.raises(RunError, match=r"manifest\.json"):
         require_manifest(folder)
+
+
+def begun(sweep: SweepFolder, number: int, overrides: Sequence[str], digest: str) -> None:
+    """A job that ended with 0 under a configuration of this digest."""
+    run = RunFolder(sweep.results / "quickstart" / f"20260101T000000Z-0000000{number}")
+    run.path.mkdir(parents=True)
+    run.config.write_text("seed: 1\n")
+    run.facts.write_text(f'{{"config_digest":"{digest}"}}')
+    sweep.begin(number, overrides, run)
+    sweep.end(number, 0)
+
+
+def test_a_finished_job_of_another_configuration_is_refused_and_keeps_its_exit_code(
+    tmp_path: Path, small: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep = create_sweep(tmp_path, small("seed=1,2"), 0)
+    multirun(sweep.overrides, lambda number, given, _: begun(sweep, number, given, "b3:" + "0" * 64))
+    sweep.end(1, 3)
+    assert commands.run_sweep(sweep) == 2
+    out, err = capsys.readouterr()
+    jobs = json.loads(out)["jobs"]
+    assert [(job["exit"], job["refused"]) for job in jobs] == [(0, True), (3, True)]
+    assert [sweep.code(number) for number in (0, 1)] == [0, 3]
+    assert err.count("the configuration files changed; start a new sweep") == 2
+
+
+def test_a_job_that_runs_elsewhere_is_not_run_twice(
+    tmp_path: Path, small: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A worker that outlived its driver."""
+    sweep = create_sweep(tmp_path, small("seed=1"), 0)
+    with sweep.running(0):
+        assert commands.run_sweep(SweepFolder(sweep.path, sweep.results)) == 2
+    (job,) = json.loads(capsys.readouterr().out)["jobs"]
+    assert (job["refused"], job["run"]) == (True, None)
+    assert not (tmp_path / "quickstart").exists()
+    with sweep.running(0):  # let go of, it can be run
+        sweep.start(0)
+    assert not sweep.refused(0)
