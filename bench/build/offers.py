@@ -80,23 +80,15 @@ def offers(
     singles = [(item, ranks[place]) for item, place in homed]
     scores = _scores(question, singles)
     made = [
-        (
-            -score,
-            rank,
-            item.place,
-            item.start,
-            _offer(
-                [item],
-                place,
-                Passage(doc_id=item.doc.doc_id, start=item.start, end=item.end, text=item.text),
-                rank,
-                score,
-                [sentence(item)],
-            ),
-        )
+        (-score, rank, item.place, item.start, _single(item, place, rank, score, sentence(item)))
         for (item, place), (_, rank), score in zip(homed, singles, scores, strict=True)
     ]
     return [offer for *_, offer in sorted(made, key=lambda one: one[:4])]
+
+
+def _single(item: Item, place: Place, rank: int, score: int, sentence: Sentence) -> Offer:
+    passage = Passage(doc_id=item.doc.doc_id, start=item.start, end=item.end, text=item.text)
+    return _offer([item], place, passage, rank, score, [sentence])
 
 
 def _even(rank: int, count: int) -> int:

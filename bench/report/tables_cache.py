@@ -19,6 +19,32 @@ from bench.report.view import CellView, RunView
 PHASES = ("quality", "latency", "floor")
 
 
+_HEAD = (
+    "Arm",
+    "Cache",
+    "cached share",
+    "predicted = measured",
+    "n latency",
+    "TTFT p50, ms",
+    "end to end p50, ms",
+    "requests/s",
+    "prompt tokens/s",
+)
+_DATA_HEAD = (
+    "cell_id",
+    "cached_share",
+    "equal",
+    "compared",
+    "null",
+    "null_reasons",
+    "n_latency",
+    "ttft_p50_us",
+    "e2e_p50_us",
+    "requests_per_s",
+    "prompt_tokens_per_s",
+)
+
+
 def cache_table(view: RunView) -> Table:
     """Cached share, predictions, times and throughput, a row a cell."""
     rows: list[tuple[str, ...]] = []
@@ -47,31 +73,9 @@ def cache_table(view: RunView) -> Table:
     return Table(
         name="cache",
         caption="What the prefix cache gave in each cell, and what it was worth.",
-        head=(
-            "Arm",
-            "Cache",
-            "cached share",
-            "predicted = measured",
-            "n latency",
-            "TTFT p50, ms",
-            "end to end p50, ms",
-            "requests/s",
-            "prompt tokens/s",
-        ),
+        head=_HEAD,
         rows=tuple(rows),
-        data_head=(
-            "cell_id",
-            "cached_share",
-            "equal",
-            "compared",
-            "null",
-            "null_reasons",
-            "n_latency",
-            "ttft_p50_us",
-            "e2e_p50_us",
-            "requests_per_s",
-            "prompt_tokens_per_s",
-        ),
+        data_head=_DATA_HEAD,
         data=tuple(data),
         right=frozenset({2, 4, 5, 6, 7, 8}),
         groups=1,

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -198,6 +199,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_leaves_no_lock(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # a shell's background ignores it
     )
     end = time.monotonic() + 60
     while not list(tmp_path.glob("results/*/*/engines.jsonl")) and time.monotonic() < end:

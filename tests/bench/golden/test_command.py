@@ -172,8 +172,8 @@ def test_the_folder_of_public_data_is_that_of_the_machine(
     monkeypatch: pytest.MonkeyPatch,
     capsys: Out,
 ) -> None:
-    path = tmp_path / "hotpot.golden.json"
-    asked = [*two_arms, "task=hotpotqa", "limit=1", "task.examples=0"]
+    path = tmp_path / "quotes.golden.json"
+    asked = [*two_arms, "task=quotesum", "limit=1", "task.examples=0"]  # no hub is asked for it
     assert main(["golden", "record", str(path), *asked]) == 0
     assert json.loads(path.read_bytes())["config"]["task"]["data_dir"] is None
     assert main(["golden", "check", str(path)]) == 0
