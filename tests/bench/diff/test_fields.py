@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from json_places import leaves, mutated
 
 from bench.diff.fields import Change, changes
 
@@ -98,27 +98,6 @@ def strict(value: Any) -> Any:
     if isinstance(value, list):
         return [strict(entry) for entry in value]
     return type(value), value
-
-
-def leaves(value: Any, at: tuple[str, ...]) -> Any:
-    if isinstance(value, dict):
-        for key, entry in value.items():
-            yield from leaves(entry, (*at, key))
-    elif isinstance(value, list):
-        for index, entry in enumerate(value):
-            yield from leaves(entry, (*at, str(index)))
-    elif at:
-        yield at
-
-
-def mutated(value: Any, place: tuple[str, ...]) -> Any:
-    result = copy.deepcopy(value)
-    node = result
-    for name in place[:-1]:
-        node = node[int(name)] if isinstance(node, list) else node[name]
-    key: Any = int(place[-1]) if isinstance(node, list) else place[-1]
-    node[key] = f"{node[key]}!"
-    return result
 
 
 def path(change: Change) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from json_places import leaves, mutated, standing_at
 
 from bench.golden.check import Checked, lines
 from bench.golden.compare import Difference, first_difference
@@ -29,26 +29,12 @@ NUMBER = st.integers(0, 1_000_000)
 FIXED = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def leaves(value: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    if isinstance(value, dict):
-        for key, entry in value.items():
-            yield from leaves(entry, (*at, key))
-    elif isinstance(value, list):
-        for index, entry in enumerate(value):
-            yield from leaves(entry, (*at, str(index)))
-    elif value is not None:
-        yield at
+def another(old: Any) -> Any:
+    return not old if isinstance(old, bool) else old + 1 if isinstance(old, int) else old + "~"
 
 
-def mutated(value: Any, place: tuple[str, ...]) -> Any:
-    result = copy.deepcopy(value)
-    node = result
-    for name in place[:-1]:
-        node = node[int(name)] if isinstance(node, list) else node[name]
-    key: Any = int(place[-1]) if isinstance(node, list) else place[-1]
-    old = node[key]
-    node[key] = not old if isinstance(old, bool) else old + 1 if isinstance(old, int) else old + "~"
-    return result
+def filled(value: Any) -> list[tuple[str, ...]]:
+    return [at for at in leaves(value) if standing_at(value, at) is not None]
 
 
 def pointers(difference: Difference) -> str:
@@ -69,9 +55,9 @@ def test_a_change_of_any_field_of_a_build_is_named(recorded: Recorded, which: in
     build = golden.builds[index]
     value = json.loads(json.JSONEncoder().encode(row_value(build)))
     known = ("prompt", "evidence", "sample_id", "arm_id")
-    places = [at for at in leaves(value) if at[0] not in known]
+    places = [at for at in filled(value) if at[0] not in known]
     place = places[where % len(places)]
-    other = row_of(GoldenBuild, mutated(value, place))
+    other = row_of(GoldenBuild, mutated(value, place, another))
     found = replace(golden, builds=(*golden.builds[:index], other, *golden.builds[index + 1 :]))
     difference = first_difference(golden, found)
     assert difference is not None
@@ -92,9 +78,9 @@ def test_a_change_of_any_field_of_a_capsule_is_named(recorded: Recorded, which: 
     golden = recorded[1]
     digest = sorted(golden.capsules)[which % len(golden.capsules)]
     capsule = golden.capsules[digest]
-    places = list(leaves(capsule))
+    places = filled(capsule)
     place = places[where % len(places)]
-    found = replace(golden, capsules={**golden.capsules, digest: mutated(capsule, place)})
+    found = replace(golden, capsules={**golden.capsules, digest: mutated(capsule, place, another)})
     difference = first_difference(golden, found)
     assert difference is not None
     users = [b.key for b in golden.builds if digest in (b.prompt, *b.evidence)]
