@@ -6,7 +6,7 @@ Rules that this module owns:
   samples and refusals are written, and the file is renamed, so that ``builds.jsonl`` is whole or absent and
   never without the others.
 * A later build of the same run must make the same rows, clock readings apart, or the run is refused.
-* An arm for which no prompt at all could be built is an error of the run.
+* Where no arm has any prompt, nothing is written and the run stops (``bench.unbuilt``).
 * What is left in memory of a prompt is what the plan needs: its ids, pieces, project and level.
 """
 
@@ -23,6 +23,7 @@ from bench.planner import Prepared
 from bench.records import BuildRow, SampleRow
 from bench.records_io import RowWriter, iter_rows, read_rows, rows_bytes
 from bench.run_store import DeadEndError, RunFolder, sync_folder, write_atomic
+from bench.unbuilt import Tally
 from tasks.base import RefusedRow
 
 
@@ -31,10 +32,12 @@ class BuildRows:
 
     Args:
         folder: The run.
+        tokenizer: The setting that says who counts tokens, for messages.
     """
 
-    def __init__(self, folder: RunFolder) -> None:
+    def __init__(self, folder: RunFolder, tokenizer: str) -> None:
         self._folder = folder
+        self._tokenizer = tokenizer
         self._stored: Iterator[BuildRow] | None = None
         self._path = folder.builds.with_name(".builds.jsonl.tmp")
         self._writer: RowWriter | None = None
@@ -43,8 +46,7 @@ class BuildRows:
         else:
             self._path.unlink(missing_ok=True)  # of a driver that was killed
             self._writer = RowWriter(self._path)
-        self._made: dict[str, int] = {}
-        self._first: dict[str, BuildRow] = {}
+        self.tally = Tally()
 
     def add(self, row: BuildRow) -> None:
         """Write a row, or compare it with the stored one.
@@ -52,8 +54,7 @@ class BuildRows:
         Raises:
             DeadEndError: It is another one than the run began with.
         """
-        self._first.setdefault(row.arm_id, row)
-        self._made[row.arm_id] = self._made.get(row.arm_id, 0) + (row.status == "ok")
+        self.tally.add(row)
         if self._writer is not None:
             self._writer.append(row)
             return
@@ -69,15 +70,9 @@ class BuildRows:
         """Make the files whole.
 
         Raises:
-            DeadEndError: The data gives other samples than the run began with, or an arm has no prompt.
+            DeadEndError: The data gives other samples than the run began with, or no arm has a prompt.
         """
-        for arm_id, count in self._made.items():
-            if not count:
-                first = self._first[arm_id]
-                raise DeadEndError(
-                    f"arm {arm_id}: no prompt can be built for any of {len(samples)} samples; the first "
-                    f"({first.sample_id}): {first.error}"
-                )
+        self.tally.require_prompts(self._tokenizer)
         if self._writer is None:
             if read_rows(self._folder.samples, SampleRow) != list(samples):
                 raise DeadEndError(

@@ -4,8 +4,8 @@ Rules that this module owns:
 
 * Builders see a ``SampleInput``; gold goes only to the arms whose retrieval or selection asks for it
   by name (upper bounds).
-* A prompt that cannot be built is a row with its code, never a missing row. An arm for which no
-  prompt at all can be built is an error of the run.
+* A prompt that cannot be built is a row with its code, never a missing row; where no arm has any, the run
+  stops (``bench.unbuilt``).
 * What is stored is read back and compared before anything is sent: sources, both capsules, ids, places.
 * A capsule that does not validate, at the run's ``now`` and for the provider that would get it, is not
   sent: its row is an error with the code of the first failure.
@@ -29,8 +29,9 @@ from bench.groups import provider_asked
 from bench.planner import OPERATION, Prepared
 from bench.records import BuildRow, SampleRow
 from bench.request_identity import ids_bytes
-from bench.run_store import DeadEndError, RunError
+from bench.run_store import RunError
 from bench.specs import UPPER_BOUNDS, ArmSpec, RunSpec
+from bench.unbuilt import tally
 from capsules.codec import Sealed, seal
 from capsules.errors import CapsuleError
 from capsules.evidence import EvidenceCapsule
@@ -162,17 +163,17 @@ def build_all(bench: Bench, advance: Callable[[int], object]) -> Built:
     """Build every (sample, arm) of a run.
 
     Raises:
-        RunError: An arm has no prompt at all, or what was stored does not read back.
+        RunError: No arm has a prompt, or what was stored does not read back.
         RegistryError: An arm names an unknown builder.
         StoreError: The store cannot be written.
     """
     built = build_each(bench, advance)
-    _require_prompts(bench.spec, built.builds)
+    tally(built.builds).require_prompts(bench.spec.tokenizer)
     return built
 
 
 def build_each(bench: Bench, advance: Callable[[int], object]) -> Built:
-    """Build every (sample, arm), whether or not an arm has any prompt at all.
+    """Build every (sample, arm), whether or not there is any prompt at all.
 
     Raises:
         RunError: What was stored does not read back.
@@ -221,18 +222,3 @@ def _given(bench: Bench, project: str, provider: str) -> Given:
         operation=OPERATION,
         tokenizer=bench.tokenizer,
     )
-
-
-def _require_prompts(spec: RunSpec, rows: Sequence[BuildRow]) -> None:
-    for arm in spec.arms:
-        mine = [row for row in rows if row.arm_id == arm.arm_id]
-        if mine and all(row.status == "error" for row in mine) and not _uncompressed(mine[0]):
-            raise DeadEndError(
-                f"arm {arm.arm_id}: no prompt can be built for any of {len(mine)} samples; the first "
-                f"({mine[0].sample_id}): {mine[0].error}"
-            )
-
-
-def _uncompressed(row: BuildRow) -> bool:
-    """Whether a prompt is missing because a dry build runs no lossy compressor."""
-    return (row.error or "").startswith("compression.unavailable:")

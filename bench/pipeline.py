@@ -36,6 +36,7 @@ from bench.estimate import estimate
 from bench.lock import RunLock
 from bench.planner import Plan, make_plan
 from bench.planner import Prepared as PlannedPrompt
+from bench.plural import number_of
 from bench.preparation import Prepared, prepare
 from bench.progress import Reporter
 from bench.provenance import clock_now
@@ -48,6 +49,7 @@ from bench.routing import route_all
 from bench.run_store import DeadEndError, RunError, RunFolder, create_run, read_json, write_atomic, write_json
 from bench.specs import RunSpec
 from bench.stored_run import Counts
+from bench.unbuilt import Unbuilt
 from capsules.timestamp import format_time
 
 FACTS_ID = "run-facts/1"
@@ -201,7 +203,9 @@ def _bench(folder: RunFolder, prepared: Prepared, clock: Clock) -> Bench:
 def _build(folder: RunFolder, bench: Bench, rewrite: Rewriter | None, reporter: Reporter) -> Plan:
     spec, data = bench.spec, bench.data
     with reporter.bar("building capsules", len(data.samples) * len(spec.arms)) as advance:
-        items, samples = _build_rows(folder, replace(bench, rewrite=rewrite), advance)
+        items, samples, unbuilt = _build_rows(folder, replace(bench, rewrite=rewrite), advance)
+    for one in unbuilt:
+        reporter.say(one.line())
     routes = route_all(spec, items, folder.store(read_only=True), spec.task.as_of)
     _store_routes(folder, routes)
     plan = make_plan(spec, [row.sample_id for row in samples], items, routes)
@@ -209,7 +213,7 @@ def _build(folder: RunFolder, bench: Bench, rewrite: Rewriter | None, reporter: 
     reporter.say(expected.line())
     expected.require_space(folder.path)
     for reason, count in sorted(plan.skipped.items()):
-        reporter.say(f"{count} requests are skipped: {reason}")
+        reporter.say(f"{number_of(count, 'request')} skipped: {reason}")
     return plan
 
 
@@ -239,18 +243,18 @@ def _require_same_facts(stored: Mapping[str, Any], found: Mapping[str, Any]) -> 
 
 def _build_rows(
     folder: RunFolder, bench: Bench, advance: Callable[[int], object]
-) -> tuple[list[PlannedPrompt], tuple[SampleRow, ...]]:
+) -> tuple[list[PlannedPrompt], tuple[SampleRow, ...], tuple[Unbuilt, ...]]:
     """Build everything; what is in the folder afterwards does not stay in memory."""
     building, lean = Building(bench), Lean()
     items: list[PlannedPrompt] = []
-    with BuildRows(folder) as rows:
+    with BuildRows(folder, bench.spec.tokenizer) as rows:
         for item, row in building.each():
             rows.add(row)
             items.append(lean(item))
             advance(1)
         samples = building.samples()
         rows.finish(samples, bench.data.refused)
-    return items, samples
+    return items, samples, rows.tally.unbuilt()
 
 
 def _store_routes(folder: RunFolder, routes: Sequence[RouteRow]) -> None:

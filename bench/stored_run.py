@@ -83,6 +83,11 @@ class StoredRun:
         self.rebuilt = read_rows(folder.rebuilt, RebuiltRow)
         self.store: Store = folder.store(read_only=True)
 
+    @property
+    def built(self) -> bool:
+        """Whether every prompt is built; before that nothing is planned."""
+        return self.folder.builds.is_file()
+
     @cached_property
     def expected(self) -> tuple[ExpectedCell, ...]:
         """The plan's (sample, cell) pairs."""

@@ -190,9 +190,10 @@ def _fit(parts: _Parts) -> tuple[list[Item], _Draft]:
             if found <= limit or not kept:
                 break
         if not others:
+            need = f"{found} tokens" if tokens <= limit else f"{tokens} tokens, headers apart"
             raise BuildError(
                 "budget.required.unfit",
-                f"expected required items within evidence_limit {limit}, found {tokens} tokens and headers",
+                f"expected required items with their headers within evidence_limit {limit}, found {need}",
             )
         last = others.pop()
         dropped[last.item] = accounting.BUDGET

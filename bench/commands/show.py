@@ -11,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bench.commands.find_capsule import Found, named_capsule
 from bench.commands.output import print_json, print_text
@@ -24,6 +25,7 @@ from bench.showing.gather import Setting, gather
 from bench.showing.page import to_html
 from bench.showing.text import lines
 from bench.stored_run import StoredRun
+from bench.unbuilt import tally
 from capsules.codec import to_value
 from capsules.content_id import is_content_id
 from capsules.timestamp import is_time
@@ -82,7 +84,7 @@ def _show_run(folder: RunFolder, *, as_json: bool) -> int:
                 "run": str(folder.path),
                 "complete": folder.complete,
                 "facts": stored.facts,
-                "counts": {**stored.counts().to_value(), "missing": stored.counts().missing},
+                "counts": _counts(stored),
                 "void": list(stored.void()),
                 "manifest": manifest,
             }
@@ -93,9 +95,26 @@ def _show_run(folder: RunFolder, *, as_json: bool) -> int:
     return 0
 
 
+def _counts(run: StoredRun) -> dict[str, Any] | None:
+    """What became of the planned requests; ``None`` while there is no plan."""
+    counts = run.counts()
+    return {**counts.to_value(), "missing": counts.missing} if run.built else None
+
+
+def _requests(run: StoredRun) -> str:
+    if not run.built:
+        return "not planned: building the prompts has not finished"
+    counts = run.counts()
+    skipped = ", ".join(f"{reason} {n}" for reason, n in sorted(counts.skipped.items())) or "none"
+    return (
+        f"{counts.planned} planned: {counts.done} done, {counts.failed} failed, "
+        f"skipped: {skipped}, {counts.missing} to do"
+    )
+
+
 def run_lines(run: StoredRun) -> Iterator[str]:
     """A run in short."""
-    counts, facts = run.counts(), run.facts
+    facts = run.facts
     yield f"run        {run.folder.path}"
     yield f"state      {'complete' if run.folder.complete else 'not complete'}"
     yield f"experiment {run.spec.experiment}, begun at {facts['started']}, judged at {facts['now']}"
@@ -103,17 +122,17 @@ def run_lines(run: StoredRun) -> Iterator[str]:
     data = facts["dataset"]
     yield f"data       {data['name']}, {data['rows']} rows, {data['content_digest']} ({data['origin']})"
     yield f"model      {run.spec.model.name}; engine {run.spec.engine.name}"
-    skipped = ", ".join(f"{reason} {n}" for reason, n in sorted(counts.skipped.items())) or "none"
-    yield (
-        f"requests   {counts.planned} planned: {counts.done} done, {counts.failed} failed, "
-        f"skipped: {skipped}, {counts.missing} to do"
-    )
+    yield f"requests   {_requests(run)}"
+    for unbuilt in tally(run.builds).unbuilt():
+        yield f"no prompt  {visible(unbuilt.line())}"
     for void in run.void():
         yield f"void       {void}"
     if run.folder.complete:
         whole = len({engine["group"] for engine in run.engines}) == len(run.engines)
         times = require_manifest(run.folder)["times_ms"]
         yield f"time       {time_line(times, run.cells, whole=whole)}"
+    if not run.built:
+        return
     yield "prompts (sample, arm, tokens, capsule):"
     for row in run.builds:
         what = row.prompt_capsule or (

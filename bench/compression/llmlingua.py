@@ -52,9 +52,7 @@ def library_model(named: str, own: Path | None) -> LibraryModel:
     """
     if not named:
         if own is None:
-            raise EngineError(
-                "llmlingua takes the run's own model, and this run has none: set compression.model"
-            )
+            raise EngineError("llmlingua takes the run's own model, and this run has none")
         return LibraryModel(model=str(own), revision=None)
     pinned = _PINNED.fullmatch(named)
     if pinned:

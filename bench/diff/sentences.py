@@ -11,6 +11,7 @@ from typing import Any
 
 from bench.diff.fields import LEFT_ONLY, ORDER, RIGHT_ONLY, Change
 from bench.diff.texts import LIMIT, edit_lines, quoted
+from bench.plural import number_of
 from bench.report.visible import clipped, visible
 from capsules.canonical import canonical_bytes
 
@@ -54,8 +55,8 @@ def entry_words(value: Any) -> str:
 
 def omission_words(omission: Mapping[str, Any]) -> str:
     """An omission in words."""
-    count = f"{omission['count']} items" if omission["item"] is None else "an omission"
-    tokens = "tokens not counted" if omission["tokens"] is None else f"{omission['tokens']} tokens"
+    count = number_of(omission["count"], "item") if omission["item"] is None else "an omission"
+    tokens = "tokens not counted" if omission["tokens"] is None else number_of(omission["tokens"], "token")
     return f"{count} ({omission['reason']}, {tokens}{', required' if omission['required'] else ''})"
 
 

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from bench.build.candidates import Candidates, Item
 from bench.evidence.answerability import assess
 from bench.evidence.facts import content_terms
+from bench.plural import number_of
 from bench.selection.unmet import unmet_needs
 from bench.specs import MissingSpec
 from capsules.claim import MissingEvidence
@@ -40,13 +41,13 @@ def missing_evidence(
     live = candidates.live
     absent = content_terms(question).difference(*(content_terms(item.text) for item in live))
     if absent:
-        found.append(("retrieval", f"in none of {len(live)} candidates: {', '.join(sorted(absent))}"))
+        found.append(("retrieval", f"{_nowhere(len(live))}: {', '.join(sorted(absent))}"))
     lost = unmet_needs(question, [item.text for item in live], [item.text for item in kept]) if kept else ()
     if lost:
         found.append(("selection", f"held by candidates, and by none that is kept: {', '.join(lost)}"))
     expired = sum(reason == "freshness.expired" for reason in candidates.dropped.values())
     if expired:
-        found.append(("freshness", f"expired: {expired} candidates"))
+        found.append(("freshness", f"expired: {number_of(expired, 'candidate')}"))
     if claims_out:
         found.append(("claims", f"left out, for a span that they derive from is not shown: {claims_out}"))
     if not answered:
@@ -60,6 +61,13 @@ def missing_evidence(
                 ("answerability", _why(judged.score_bp, spec.answerable_bp, judged.scope, judged.in_scope))
             )
     return tuple(MissingEvidence(query=question, stage=stage, why=why) for stage, why in found)
+
+
+def _nowhere(live: int) -> str:
+    """Where a word was looked for and not found."""
+    if live > 1:
+        return f"in none of {live} candidates"
+    return "not in the only candidate" if live else "no candidate to look in"
 
 
 def _why(score: int, needed: int, scope: tuple[int, int] | None, in_scope: bool | None) -> str:

@@ -25,6 +25,7 @@ from bench.report.tables_outputs import outputs_table
 from bench.report.tables_price import price_table
 from bench.report.tables_quality import answers_table, arms_table
 from bench.report.tables_routing import routes_table
+from bench.report.tables_unbuilt import unbuilt_table, unbuilt_told
 from bench.report.view import RunView, is_upper_bound
 
 
@@ -32,7 +33,7 @@ def compose(view: RunView) -> Document:
     """The report of a run."""
     parts: tuple[tuple[str, str, tuple[Block, ...]], ...] = (
         ("run", "What ran", (*_warnings(view), Facts(pairs=tuple(what_ran(view))))),
-        ("health", "What went wrong", (Facts(pairs=tuple(what_went_wrong(view))), *_data(view))),
+        ("health", "What went wrong", (Facts(pairs=tuple(what_went_wrong(view))), *_health(view))),
         ("brief", "In brief", _brief(view)),
         ("promises", "The promises, one by one", _promises(view)),
         ("arms", "Arms side by side", (*_arms(view), *series_curves(view))),
@@ -85,8 +86,7 @@ def _warnings(view: RunView) -> list[Block]:
             "their answers has no number."
         )
         warnings.append(Paragraph(text=text, warning=True))
-    if errors := _errors(view):
-        warnings.append(Paragraph(text=errors, warning=True))
+    warnings += [Paragraph(text=text, warning=True) for text in (_errors(view), unbuilt_told(view)) if text]
     return warnings
 
 
@@ -103,9 +103,8 @@ def _errors(view: RunView) -> str | None:
     )
 
 
-def _data(view: RunView) -> tuple[Table, ...]:
-    table = data_table(view)
-    return () if table is None else (table,)
+def _health(view: RunView) -> tuple[Table, ...]:
+    return tuple(table for table in (unbuilt_table(view), data_table(view)) if table is not None)
 
 
 def _cost(view: RunView) -> tuple[tuple[str, str, tuple[Block, ...]], ...]:

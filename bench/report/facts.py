@@ -19,13 +19,13 @@ Fact = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictions:
-    """Predicted against measured cached tokens, over all answered requests of cells that are not void."""
+    """Predicted against measured cached tokens; compared are answered requests of cells that are not void."""
 
     compared: int
     equal: int
     mismatches: tuple[str, ...]  # request ids, sorted
     nulls: Mapping[str, int]  # reason -> requests without a prediction
-    unmeasured: int
+    unmeasured: Mapping[str, int]  # reason -> requests that were sent and have no measurement
 
 
 def fake_engines(view: RunView) -> list[str]:
@@ -90,7 +90,7 @@ def what_went_wrong(view: RunView) -> list[Fact]:
         ),
         ("Predicted = measured cached tokens", _agreement(predictions)),
         ("Requests without a prediction", _counts(predictions.nulls)),
-        ("Requests without a measurement", f"{predictions.unmeasured:,}"),
+        ("Requests without a measurement", _counts(predictions.unmeasured)),
     ]
     repaired = _mapping(_mapping(view.input.manifest, "dataset"), "repaired")
     if repaired:
@@ -100,23 +100,28 @@ def what_went_wrong(view: RunView) -> list[Fact]:
 
 def compare_predictions(view: RunView) -> Predictions:
     """Predicted against measured cached tokens."""
-    equal, unmeasured = 0, 0
+    equal = 0
     mismatches: list[str] = []
     nulls: dict[str, int] = {}
+    unmeasured: dict[str, int] = {}
     for (sample, cell, phase), request in view.index.requests.items():
         exchange = view.exchange(sample, cell, phase)
         if request.predicted_cached is None:
             reason = request.predicted_reason or "no reason"
             nulls[reason] = nulls.get(reason, 0) + 1
         if exchange is None:
+            why = "in a void cell" if (cell, phase) in view.index.void else "failed"
+        elif exchange[1].retries:  # an attempt without an answer may have left something
+            why = "retried"
+        elif exchange[1].measured_cached is None:
+            why = "not said by the engine"
+        else:
+            if request.predicted_cached == exchange[1].measured_cached:
+                equal += 1
+            elif request.predicted_cached is not None:
+                mismatches.append(request.request_id)
             continue
-        measured = exchange[1].measured_cached
-        if measured is None or exchange[1].retries:  # an attempt without an answer may have left something
-            unmeasured += 1
-        elif request.predicted_cached is not None and request.predicted_cached == measured:
-            equal += 1
-        elif request.predicted_cached is not None:
-            mismatches.append(request.request_id)
+        unmeasured[why] = unmeasured.get(why, 0) + 1
     return Predictions(
         compared=equal + len(mismatches),
         equal=equal,

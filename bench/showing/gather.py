@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bench.commands.find_capsule import Capsule, stored_capsule
 from bench.planner import OPERATION
+from bench.plural import number_of
 from bench.run_store import RunError
 from bench.showing.evidence import Sources, evidence_view
 from bench.showing.rewrites import rewrite_view
@@ -92,11 +93,15 @@ def _prompt_facts(prompt: PromptCapsule, setting: Setting) -> Facts:
             f"evidence {budget.evidence_limit}, output {budget.reserved_output}, window {budget.window} "
             f"tokens of {budget.tokenizer_id}",
         ),
-        ("candidates", f"{prompt.candidates.items} items, {prompt.candidates.tokens} tokens"),
+        ("candidates", _amount(prompt.candidates.items, prompt.candidates.tokens)),
     ]
     if prompt.surface_snippet is not None:
         facts.append(("surface snippet", setting.text(prompt.surface_snippet.text)))
     return tuple(facts)
+
+
+def _amount(items: int, tokens: int) -> str:
+    return f"{number_of(items, 'item')}, {number_of(tokens, 'token')}"
 
 
 def _at(grant: Authority, now: str | None) -> str:
@@ -131,7 +136,7 @@ def _reasons(prompt: PromptCapsule, sources: Sources) -> Iterator[ReasonView]:
             entries=tuple(
                 OmissionView(
                     item=one.item,
-                    tokens="not counted" if one.tokens is None else f"{one.tokens} tokens",
+                    tokens="not counted" if one.tokens is None else number_of(one.tokens, "token"),
                     required=one.required,
                     text=sources.of_span_id(one.item),
                 )

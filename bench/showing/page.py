@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from importlib import resources
 
+from bench.plural import number_of
 from bench.report.page_environment import page_environment
 from bench.report.visible import visible
 from bench.showing.view import CapsuleView
@@ -20,6 +21,7 @@ def to_html(view: CapsuleView) -> str:
     """The page."""
     environment = page_environment(_template)
     environment.filters["visible"] = _visible_lines
+    environment.filters["number_of"] = number_of
     return environment.get_template("capsule.html.j2").render(view=view)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bench.plural import number_of
 from bench.showing.evidence import Sources
 from bench.showing.view import RewriteView
 from capsules.loss import loss
@@ -12,9 +13,9 @@ UNKNOWN = (("lost", "unknown: a source is not in the store"),)
 
 def rewrite_view(rewrite: Rewrite, sources: Sources) -> RewriteView:
     """A rewrite, ready to be shown; losses are recomputed from the sources."""
-    name = f"{rewrite.compressor}: {rewrite.tokens_before} to {rewrite.tokens_sent} tokens"
+    name = f"{rewrite.compressor}: {rewrite.tokens_before} to {number_of(rewrite.tokens_sent, 'token')}"
     return RewriteView(
-        name=f"{name}, {len(rewrite.items)} items",
+        name=f"{name}, {number_of(len(rewrite.items), 'item')}",
         text=sources.shown(rewrite.text),
         facts=_facts(rewrite, sources),
     )

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bench.plural import number_of
 from bench.report.visible import clipped, visible
 from bench.showing.view import (
     CapsuleView,
@@ -63,7 +64,7 @@ def _capsule(view: CapsuleView) -> Iterator[Piece]:
         yield from _evidence(evidence)
     if view.question is not None:
         yield Text("")
-        yield _head(f"left out: {view.omitted} items")
+        yield _head(f"left out: {number_of(view.omitted, 'item')}")
         for reason in view.reasons:
             yield from _reason(reason)
 
@@ -113,7 +114,7 @@ def _contradiction(clash: ContradictionView) -> Iterator[Piece]:
 
 
 def _reason(reason: ReasonView) -> Iterator[Piece]:
-    yield Text(f"  {reason.reason}: {reason.items} items, {reason.tokens} tokens")
+    yield Text(f"  {reason.reason}: {number_of(reason.items, 'item')}, {number_of(reason.tokens, 'token')}")
     for entry in reason.entries:
         text = "" if entry.text is None else f'  "{_short(entry.text, 100)}"'
         required = "  required" if entry.required else ""

@@ -132,20 +132,6 @@ def test_void_cells_end_with_3_and_have_no_numbers(small: Callable[..., list[str
     assert {(row.status, row.value, row.code) for row in exact} == {("void", None, "cell.reset.unverified")}
 
 
-def test_a_prompt_that_cannot_fit_names_both_numbers_and_starts_no_engine(
-    small: Callable[..., list[str]], tmp_path: Path
-) -> None:
-    arms = ("naive", "naive_volatile", "capsule")
-    windows = [f"arms.{arm}.budget.window=700" for arm in arms]
-    limits = [f"arms.{arm}.budget.evidence_limit=600" for arm in arms]
-    overrides = small("engine.window=700", *windows, *limits)
-    folder, prepared = start_run(compose_config(overrides), tmp_path, QUIET)
-    with pytest.raises(RunError, match=r"no prompt can be built .*expected at most 700 tokens .*, found \d+"):
-        drive(folder, prepared, QUIET)
-    assert not folder.complete
-    assert not folder.engines.exists()
-
-
 def test_an_engine_that_keeps_dying_stops_the_run_which_can_be_resumed(
     small: Callable[..., list[str]], tmp_path: Path
 ) -> None:

@@ -277,3 +277,12 @@ def test_a_server_that_is_gone_stops_nobody_else_and_the_run_can_be_resumed(
 
 def latency_samples(run: StoredRun) -> set[str]:
     return {cell.sample_id for cell in run.expected if LATENCY in cell.phases}
+
+
+def test_a_routed_arm_that_fits_no_prompt_is_an_error_and_goes_to_nobody(asked: Any) -> None:
+    outcome, server = asked("arms.capsule_routed.budget.evidence_limit=20")
+    skipped = {"budget.required.unfit": 6 * 2 + 2 * 2}  # two cache states: six samples, two of them timed
+    assert (outcome.counts.skipped, outcome.counts.failed, outcome.exit_code) == (skipped, 0, 3)
+    assert StoredRun(outcome.folder).routes == []
+    assert server.received == b""
+    assert {check.result for check in verify_run(outcome.folder, None)} == {"pass"}

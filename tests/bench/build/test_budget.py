@@ -45,6 +45,12 @@ def test_a_required_item_that_does_not_fit_means_no_prompt(
             build(sample, context(arm_of(budget=budget(limit))))
         assert refused.value.code == "budget.required.unfit"
         assert f"evidence_limit {limit}" in str(refused.value)
+    for limit, found in (
+        (FENCES + RUN + 11, f"{FENCES + RUN + 12} tokens"),  # the sentence fits, its header does not
+        (11, "12 tokens, headers apart"),
+    ):
+        with pytest.raises(BuildError, match=f"within evidence_limit {limit}, found {found}$"):
+            build(sample, context(arm_of(budget=budget(limit))))
     with pytest.raises(BuildError) as refused:
         build(sample_of("Why?"), context(arm_of(budget=budget(FENCES - 1))))
     assert refused.value.code == "budget.protected.truncated"

@@ -124,7 +124,7 @@ def test_required_by_everything_or_nothing(
     exact = build(replace(harbour.input, required=every), context(arm_of(budget=budget(need))))
     assert exact.ids[: len(exact.stable_ids)] == whole.stable_ids
     assert look.kept(exact) == look.kept(whole)
-    with pytest.raises(BuildError, match=r"expected required items within evidence_limit"):
+    with pytest.raises(BuildError, match=r"expected required items with their headers within evidence_limit"):
         build(replace(harbour.input, required=every), context(arm_of(budget=budget(need - 1))))
 
 

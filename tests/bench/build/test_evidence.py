@@ -129,7 +129,7 @@ def test_what_was_looked_for_and_not_found(
     assert {one.query for one in built.evidence[1].missing_evidence} == {sample.question}
     assert look.missing(built) == [
         ("retrieval", "in none of 2 candidates: painted"),
-        ("freshness", "expired: 1 candidates"),
+        ("freshness", "expired: 1 candidate"),
         (
             "answerability",
             "the evidence may not answer: score 3333 of 10000, expected 5000; "
@@ -138,6 +138,26 @@ def test_what_was_looked_for_and_not_found(
     ]
     assert look.failures(built) == []
     assert look.missing(build(sample, context(arm_of()))) == []
+
+
+@pytest.mark.parametrize(
+    ("bells", "horns", "looked", "expired"),
+    [
+        (0, 1, "no candidate to look in: painted, zinc", ["expired: 1 candidate"]),
+        (1, 2, "not in the only candidate: painted", ["expired: 2 candidates"]),
+        (2, 0, "in none of 2 candidates: painted", []),
+    ],
+)
+def test_what_is_missing_is_counted_in_words_that_fit_the_number(
+    look: Look, doc: Docs, sample_of: Samples, arm_of: Arms, context: Contexts,
+    bells: int, horns: int, looked: str, expired: list[str],
+) -> None:  # fmt: skip
+    docs = [doc(f"bell{n}", f"A zinc bell number {n}.") for n in range(bells)]
+    docs += [doc(f"horn{n}", f"Old horn {n}.", expires_at=GONE) for n in range(horns)]
+    built = build(sample_of("Who painted zinc?", *docs), context(arm_of(missing=RECORD)))
+    said = dict(look.missing(built))
+    assert said["retrieval"] == looked
+    assert [said[stage] for stage in ("freshness",) if stage in said] == expired
 
 
 def test_what_narrowing_gave_up_is_missing(

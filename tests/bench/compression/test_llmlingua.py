@@ -23,9 +23,13 @@ from bench.compression.llmlingua import (
     worker_environment,
 )
 from bench.compression.llmlingua_worker import known_family, plain_cache, serve
+from bench.config import to_spec
 from bench.engines.base import EngineError
 from bench.engines.process import ProcessRecord, find_strays
 from bench.engines.protocol import decode, encode
+from bench.hydra_app import compose_config
+from bench.preparation import prepare_library
+from bench.progress import Reporter
 
 SCRIPTED = '''
 import os, time
@@ -223,6 +227,27 @@ def test_models_are_folders_or_pinned(tmp_path: Path) -> None:
     ):
         with pytest.raises(EngineError, match=says):
             library_model(named, None)
+
+
+def test_a_run_without_the_model_that_arms_want_names_them_and_the_cause() -> None:
+    cfg = compose_config(
+        [
+            "engine=fake", "tokenizer=bytes",
+            "+arm@arms.one=capsule_llmlingua", "+arm@arms.two=capsule_llmlingua_raw",
+        ]
+    )  # fmt: skip
+    with pytest.raises(EngineError) as refused:
+        prepare_library(to_spec(cfg), None, Reporter(quiet=True))
+    assert str(refused.value) == (
+        "arms one, two: llmlingua takes the run's own model, and this run has none, because tokenizer=bytes "
+        "loads no model: set compression.model of the arm to a folder or <hub id>@<40-hex commit>, or take "
+        "tokenizer=model. Or leave them out: ~arms.one ~arms.two"
+    )
+    named = to_spec(
+        compose_config(["+arm@arms.one=capsule_llmlingua2", "arms.one.compression.model=nowhere"])
+    )
+    with pytest.raises(EngineError, match=r"^arm one: compression\.model: expected a folder or"):
+        prepare_library(named, None, Reporter(quiet=True))
 
 
 def test_the_worker_knows_no_hub_but_for_a_hub_model(environment: LibraryEnvironment) -> None:

@@ -262,6 +262,7 @@ def test_a_prompt_shows_what_is_asked_what_is_left_out_and_what_it_may(finished:
     for output in (text_of(view), page.text):
         assert prompt.active_object.text in output
         assert "bench may generate through local, at most internal" in output
+        assert " 1 items" not in output
         for omission in prompt.omissions:
             assert omission.reason in output
             assert omission.item is None or omission.item in output
