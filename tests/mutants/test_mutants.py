@@ -93,7 +93,7 @@ SUITES: dict[str, list[str]] = {
     "money": ["tests/bench/cost"],
     "routed": ["tests/bench/test_routing.py", "tests/bench/test_routed_run.py"],
     "seam": ["tests/bench/test_authorized_engine.py"],
-    "unfit": ["tests/bench/test_unfit_arms.py", "tests/bench/report/test_content.py", "-k", "not dry"],
+    "unfit": ["tests/bench/test_unfit_arms.py", "tests/bench/report/test_unbuilt.py", "-k", "not dry"],
     "checked": [f"{TASKS}/test_registry.py", "-k", "checked"],
 }
 SECONDS = 300  # a test that hangs on a fault has noticed it

@@ -24,7 +24,6 @@ from bench.report.tables_differences import differences_table
 from bench.report.tables_evidence import SILENT, flows, omissions_table
 from bench.report.tables_outputs import outputs_table
 from bench.report.tables_quality import answers_table, arms_table
-from bench.report.tables_unbuilt import unbuilt_table, unbuilt_told
 from bench.report.view import RunView, is_upper_bound
 
 
@@ -54,27 +53,6 @@ def test_predictions_that_differ_are_counted_and_named(report: ReportInput) -> N
     assert predictions.mismatches == (victim.request_id,)
     assert predictions.compared - predictions.equal == 1
     assert dict(predictions.nulls) == {"evicted": 1}
-
-
-def test_requests_without_a_measurement_are_counted_by_reason(report: ReportInput) -> None:
-    """One request failed and one cell is void; two more are made to say nothing, one to have been retried."""
-    view = RunView(report)
-    void = sum((q.cell_id, q.phase) in view.index.void for q in report.requests)
-    assert dict(compare_predictions(view).unmeasured) == {"failed": 1, "in a void cell": void}
-    good = [r for r in report.responses if r.status == "ok" and view.index.responses[r.request_id] is r]
-    keys = {q.request_id: (q.cell_id, q.phase) for q in report.requests}
-    seen = [r for r in good if keys[r.request_id] not in view.index.void and r.measured_cached is not None]
-    changed = {
-        seen[0].request_id: replace(seen[0], retries=1),
-        seen[1].request_id: replace(seen[1], measured_cached=None),
-        seen[2].request_id: replace(seen[2], measured_cached=None),
-    }
-    responses = [changed.get(r.request_id, r) for r in report.responses]
-    turned = RunView(replace(report, responses=responses))
-    told = dict(compare_predictions(turned).unmeasured)
-    assert told == {"failed": 1, "in a void cell": void, "retried": 1, "not said by the engine": 2}
-    facts = dict(what_went_wrong(turned))
-    assert "2 not said by the engine, 1 failed, 1 retried" in facts["Requests without a measurement"]
 
 
 def test_what_ran_is_told(view: RunView) -> None:
@@ -295,27 +273,3 @@ def test_errors_are_told_at_the_top_and_only_where_there_are_some(report: Report
     built = [row for row in report.builds if row.status == "ok"]
     clean = replace(report, responses=good, requests=kept, builds=built)
     assert not [text for text in warnings(clean) if text.startswith("ERRORS")]
-
-
-def test_prompts_that_could_not_be_built_are_told_by_arm_and_code(report: ReportInput) -> None:
-    def told(changed: ReportInput) -> str:
-        text = unbuilt_told(RunView(changed))
-        assert text is not None
-        return text
-
-    first = told(report)
-    assert first.startswith("NO PROMPT: capsule, 1 of 12 samples: budget.protected.truncated (")
-    assert first.endswith("Tokens are counted by the model's own tokenizer.")
-    counted = replace(report, spec=replace(report.spec, tokenizer="bytes"))
-    assert "Tokens are counted by tokenizer bytes, not by the model's own" in told(counted)
-    many = [
-        replace(row, arm_id=f"arm_{n}", status="error", error="x.y: why")
-        for n in range(8)
-        for row in report.builds[:1]
-    ]
-    assert told(replace(report, builds=many)).endswith("; and 2 more in the table below.")
-    table = unbuilt_table(RunView(replace(report, builds=many)))
-    assert table is not None
-    assert [row[:4] for row in table.data] == [(f"arm_{n}", "x.y", 1, 1) for n in range(8)]
-    clean = RunView(replace(report, builds=[row for row in report.builds if row.status == "ok"]))
-    assert (unbuilt_told(clean), unbuilt_table(clean)) == (None, None)
