@@ -58,12 +58,6 @@ def verify(
         argv += ["--provider", provider]
     if expect is not None:
         argv += ["--expect", expect]
-    own = None
-    if damage is not None:
-        paths = {object_path(object_id): body for object_id, body in world.objects.items()}
-        paths["FORMAT"] = b'{"format":"capsule-store/1","hash":"b3"}'
-        damage[1](paths)
-        own = (damage[0], paths)
     return Vector(
         name=name,
         why=why,
@@ -72,8 +66,16 @@ def verify(
         exit=(1 if codes else 0) if exit is None else exit,
         files=files,
         objects={} if damage else dict(world.objects),
-        damage=own,
+        damage=None if damage is None else (damage[0], _damaged(world, damage[1])),
     )
+
+
+def _damaged(world: World, change: Callable[[dict[str, bytes]], None]) -> dict[str, bytes]:
+    """A store of the world's objects, by path, after a change."""
+    paths = {object_path(object_id): body for object_id, body in world.objects.items()}
+    paths["FORMAT"] = b'{"format":"capsule-store/1","hash":"b3"}'
+    change(paths)
+    return paths
 
 
 def put(path: str, new: Any) -> Change:
