@@ -92,7 +92,12 @@ def test_a_build_that_was_killed_is_no_run_to_continue(tmp_path: Path) -> None:
 def test_a_prompt_that_cannot_fit_is_named_with_both_numbers_and_nothing_to_continue(
     cli: Cli, small: Callable[..., list[str]]
 ) -> None:
-    done = cli("run", *small("arms.naive.budget.window=700", "arms.naive.budget.evidence_limit=400"))
+    sizes = [
+        f"arms.{arm}.budget.{key}"
+        for arm in ("naive", "naive_volatile", "capsule")
+        for key in ("window=700", "evidence_limit=400")
+    ]
+    done = cli("run", *small(*sizes))
     assert done.returncode == 2
     assert json.loads(done.stdout)["complete"] is False
     assert re.search(r"expected at most 700 tokens \(budget\.window\), found \d+", done.stderr)
