@@ -9,7 +9,7 @@ Rules that this module owns:
 * One ask at a time, timed by itself: a compressor's time is what one prompt would wait for. Starting it,
   and its first answer to a text of no sample, are not measured.
 * What a compressor cannot answer is an answer too (``compression.failed``): the prompt fails, the run goes
-  on. A process that died is started again, at most ``MAX_DEATHS`` times.
+  on. A process that died is started again, at most ``MAX_DEATHS`` times; one that did not start is not.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from bench.build_stage import Bench, context_of
 from bench.compression.backends import Backend, CompressionError
 from bench.compression.base import ITEMS, Ask, Reply, Rewriter
 from bench.engines.base import EngineError
+from bench.errors import may_pass
 from bench.estimate import compression_time
 from bench.progress import Reporter
 from bench.records import CompressionRow
@@ -172,9 +173,9 @@ def _answers(
                 deaths += 1
                 backend.close()
                 backend = None
-                if deaths > MAX_DEATHS:
+                if deaths > MAX_DEATHS or not may_pass(error):
                     raise
-                reporter.say(f"the compressor was lost ({error}); starting it again")
+                reporter.say(f"{error}\nthe compressor was lost; starting it again")
                 problem = f"{FAILED}: the compressor's process was lost"
             us = (time.perf_counter_ns() - began) // 1000
             yield ask, Reply(texts=texts, error=problem, us=us)

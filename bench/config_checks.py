@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from bench.compression.base import ITEMS, MODES
 from bench.compression.registry import LIBRARY, LLMLINGUA2
 from bench.contracts.forms import CONTRACTS
+from bench.errors import PermanentError
 from bench.specs import CACHE_STATES, CHUNKS, LAYOUTS, WINDOW_UNITS, ArmSpec, Chunking, RunSpec
 from capsules.visibility import LEVELS
 
@@ -22,7 +23,7 @@ _HEX64 = re.compile(r"[0-9a-f]{64}")
 _DECIMAL = re.compile(r"\d+(\.\d+)?")
 
 
-class ConfigError(Exception):
+class ConfigError(PermanentError):
     """The configuration cannot work; the message names setting, expected and found."""
 
 

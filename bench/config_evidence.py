@@ -62,7 +62,10 @@ def _check_claims(at: str, arm: ArmSpec) -> None:
     if claims.method == "none" and claims.support_bp != ClaimsSpec().support_bp:
         raise ConfigError(f"{at}.claims.support_bp needs a method of claims, found none")
     if claims.limit and claims.method != "rule":
-        raise ConfigError(f"{at}.claims.limit belongs to claims.method=rule, not {claims.method}")
+        raise ConfigError(
+            f"{at}.claims.limit: expected 0 for claims.method={claims.method}, found {claims.limit}: only "
+            f"method rule takes sentences up to a limit; add {at}.claims.limit=0"
+        )
 
 
 def _check_layout(at: str, arm: ArmSpec) -> None:

@@ -18,7 +18,7 @@ Rules that this module owns:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from threading import Lock
 
 from bench.engines.base import Engine, EngineRequest, EngineResult
@@ -73,6 +73,10 @@ class RunGate:
     def line(self) -> str:
         """The tally, for people."""
         return ", ".join(f"{self.tally[key]} {key}" for key in ("authorized", "unlabelled", "refused"))
+
+    def serves(self, planned: Iterable[Planned]) -> bool:
+        """Whether the policy lets any of these out; nothing is sent or counted by asking."""
+        return any(not isinstance(self._release(p, ids_bytes(p.prompt.ids), 1), str) for p in planned)
 
     def admit(self, request: EngineRequest) -> Outgoing | str:
         """The ids on their way out to an engine of this machine, or the code of the refusal."""

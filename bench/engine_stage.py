@@ -5,9 +5,12 @@ Rules that this module owns:
 * One start a setting; before the next start no process of the last engine may be left, and device
   memory must be back near what it was.
 * A runner gets its engine behind the policy (``bench.egress``), never the engine itself.
+* The policy is asked before an engine is: one to whom nothing that is pending may go is neither started nor
+  contacted, and its requests are the policy's refusals.
 * A provider whose engine cannot be had costs its own requests alone: the others are asked first.
 * An engine that dies costs the wave in flight (recorded as errors, retried by ``resume``) and is
-  started again, at most ``MAX_DEATHS`` times; the cache is brought back as after an interruption.
+  started again, at most ``MAX_DEATHS`` times; the cache is brought back as after an interruption. One that
+  did not start, and one that cannot do what it is asked (``engines.base``), is not.
 * The engines of one run are one engine: a start whose profile differs from an earlier one of the same
   setting (another version, other weights, another block size) is refused.
 """
@@ -23,15 +26,16 @@ from typing import Any
 from bench.config import plain_value
 from bench.device_memory import require_back, used_mib
 from bench.egress import AuthorizedEngine, RunGate
-from bench.engines.base import EngineError, EngineInfo
+from bench.engines.base import EngineAbsentError, EngineError, EngineInfo, EngineSettingError
 from bench.engines.registry import start_engine
 from bench.engines.scoring import scoring
 from bench.engines.start import EngineStart
+from bench.engines.unasked import UnaskedEngine
 from bench.groups import Group
 from bench.isolation import probe_isolation
 from bench.lock import RunLock
 from bench.model_store import ModelFolder
-from bench.planner import FLOOR, QUALITY, Plan, takes_salts
+from bench.planner import FLOOR, QUALITY, Plan, Planned, takes_salts
 from bench.progress import Reporter
 from bench.recorder import Recorder
 from bench.records import IsolationRow
@@ -68,7 +72,8 @@ def run_engines(stage: Stage) -> dict[str, int]:
     """Send everything that is pending; returns milliseconds by phase.
 
     Raises:
-        EngineError: An engine does not start, or died too often; what other providers had to answer is done.
+        EngineError: An engine does not start, died too often, or cannot do what it is asked; what other
+            providers had to answer is done.
         RunError: An engine is not the one that the run began with, or left a process behind.
     """
     times = {"engine_start_ms": 0, "requests_ms": 0}
@@ -91,10 +96,13 @@ def _try_group(stage: Stage, group: Group, times: dict[str, int]) -> EngineError
         try:
             _run_group(stage, group, times)
             return None
+        except (EngineAbsentError, EngineSettingError) as error:
+            return error
         except EngineError as error:
             if not left:
                 return error
-            stage.reporter.say(f"the engine was lost ({error}); starting it again")
+            again = f"{MAX_DEATHS - left + 1} of {MAX_DEATHS}"
+            stage.reporter.say(f"{error}\nthe engine is started again ({again})")
     return None
 
 
@@ -112,7 +120,7 @@ def start_scorer(start: EngineStart, projects: Iterable[str], store: Store, now:
         raise
 
 
-def pending(stage: Stage, group: Group) -> int:
+def pending(stage: Stage, group: Group) -> list[Planned]:
     """Requests of a group that this driver has no answer to, and no earlier driver a final one."""
     planned = [
         p
@@ -122,19 +130,14 @@ def pending(stage: Stage, group: Group) -> int:
     ]
     planned += stage.plan.latency[group.name]
     void = stage.progress.void
-    return sum(
-        p.request_id not in stage.progress.finished and (p.cell.cell_id, p.phase) not in void for p in planned
-    )
+    return [
+        p
+        for p in planned
+        if p.request_id not in stage.progress.finished and (p.cell.cell_id, p.phase) not in void
+    ]
 
 
 def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
-    setting = "with prefix caching" if group.prefix_caching else "without prefix caching"
-    if group.retention != stage.spec.engine.retention:
-        setting += f", retention {group.retention}"
-    started = stage.spec.engine.name if group.provider == LOCAL else f"of provider {group.provider}"
-    stage.reporter.say(f"starting the engine {started} {setting} ...")
-    memory = used_mib() if stage.spec.engine.device == "cuda" else None
-    began = time.monotonic()
     gate = RunGate(
         plan=stage.plan,
         store=stage.folder.store(read_only=True),
@@ -142,6 +145,12 @@ def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
         rules=policy_of(stage.spec.providers, (p.prompt.project for p in stage.plan.requests)),
         provider=group.provider,
     )
+    if not gate.serves(pending(stage, group)):
+        _refuse(stage, group, gate)
+        return
+    stage.reporter.say(f"starting the engine {_words(stage, group)} ...")
+    memory = used_mib() if stage.spec.engine.device == "cuda" else None
+    began = time.monotonic()
     engine = start_engine(_start(stage, group))
     try:
         _record_engine(stage, group, engine.info)
@@ -150,7 +159,7 @@ def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
         stage.reporter.say(f"engine ready after {ready - began:.1f} s: {_describe(engine.info)}")
         asked = AuthorizedEngine(engine, gate)
         _isolation(stage, group, asked)
-        total = pending(stage, group)
+        total = len(pending(stage, group))
         with stage.reporter.bar(f"requests, caching {group.name}", total) as advance:
             _runner(stage, group, asked, advance).run()
         stage.reporter.say(f"sent by the policy's leave: {gate.line()}")
@@ -159,6 +168,23 @@ def _run_group(stage: Stage, group: Group, times: dict[str, int]) -> None:
         engine.close()
         stage.lock.check_ended()
         require_back(memory)
+
+
+def _words(stage: Stage, group: Group) -> str:
+    """A group's engine, for people."""
+    setting = "with prefix caching" if group.prefix_caching else "without prefix caching"
+    if group.retention != stage.spec.engine.retention:
+        setting += f", retention {group.retention}"
+    started = stage.spec.engine.name if group.provider == LOCAL else f"of provider {group.provider}"
+    return f"{started} {setting}"
+
+
+def _refuse(stage: Stage, group: Group, gate: RunGate) -> None:
+    """Write the policy's refusals down; nobody is started or contacted."""
+    engine = UnaskedEngine(stage.spec.engine.name, prefix_caching=group.prefix_caching)
+    asked = AuthorizedEngine(engine, gate)
+    _runner(stage, group, asked, lambda done: None).run()
+    stage.reporter.say(f"the engine {_words(stage, group)} is not started: the policy lets nothing out to it")
 
 
 def _isolation(stage: Stage, group: Group, engine: AuthorizedEngine) -> None:

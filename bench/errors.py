@@ -1,8 +1,21 @@
-"""Which errors are messages for the user, and how a failed call to the operating system reads."""
+"""Which errors are messages for the user, which may pass on their own, and how a failed system call reads.
+
+Rule that this module owns: whether anything is tried again, or called resumable, is decided by the type of
+the error, never by its text. ``PermanentError`` is the mark of what stays as it is.
+"""
 
 from __future__ import annotations
 
 import errno
+
+
+class PermanentError(Exception):
+    """Nothing that passes by waiting or by starting again: a setting, a name, a file that is another one."""
+
+
+def may_pass(error: BaseException) -> bool:
+    """Whether the same may work later without anybody changing the run."""
+    return not isinstance(error, PermanentError)
 
 
 def is_expected(error: Exception) -> bool:

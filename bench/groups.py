@@ -56,6 +56,20 @@ def provider_asked(arm: ArmSpec) -> str:
     return arm.provider if arm.provider != BY_POLICY else next(iter(arm.authority.providers), LOCAL)
 
 
+def may_be_asked(spec: RunSpec) -> frozenset[str]:
+    """Whoever may get a request: whom arms name; by policy the first provider, its fallbacks, and theirs."""
+    fallbacks = {p.provider_id: p.fallbacks for p in spec.providers}
+    found = {arm.provider for arm in spec.arms if arm.provider != BY_POLICY}
+    queue = [*fallbacks][:1] if any(arm.provider == BY_POLICY for arm in spec.arms) else []
+    seen: set[str] = set()
+    while queue:
+        name = queue.pop()
+        if name not in seen:
+            seen.add(name)
+            queue += fallbacks.get(name, ())
+    return frozenset(found | seen)
+
+
 def groups_of(spec: RunSpec, routed: Mapping[str, Sequence[str]]) -> tuple[Group, ...]:
     """The groups of a run, in the order of their engines.
 

@@ -24,13 +24,15 @@ import hydra
 from hydra import compose, initialize_config_module
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import ConfigTypeError, OmegaConfBaseException, ValidationError
 
 import conf
 from bench.config import register_schema, under_schema
 from bench.config_checks import ConfigError
+from bench.config_shape import wrong_kind
 
 CONFIG_MODULE = "conf"
 CONFIG_NAME = "config"
@@ -77,12 +79,28 @@ def expand(overrides: Sequence[str]) -> list[str]:
 
 
 def _require_choices(overrides: Sequence[str]) -> None:
-    """Refuse to choose what others of its group share."""
+    """Refuse to choose what others of its group share, and what is no name of a choice."""
     for item in overrides:
+        _require_word(item)
         group, _, name = item.partition("=")
         if group == "task" and is_part(group, name):
             choices = [choice for choice in options(group) if not is_part(group, choice)]
             raise ConfigError(f"unknown {group} {name!r}: expected one of {', '.join(choices)}")
+
+
+def _require_word(item: str) -> None:
+    try:
+        override = OverridesParser.create().parse_override(item)
+        value = override.value()
+    except HydraException:
+        return  # composing says what is wrong with it
+    if value is None or isinstance(value, str | dict) or override.is_sweep_override():
+        return
+    if not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+        group, found = override.key_or_group, item.partition("=")[2]
+        offered = [name for name in options(group) if not is_part(group, name)]
+        if offered:
+            raise ConfigError(f"{group}: expected one of {', '.join(offered)}, found {found}")
 
 
 def multirun(overrides: Sequence[str], job: Job) -> None:
@@ -155,9 +173,13 @@ def _one_line(error: Exception, overrides: Sequence[str]) -> str:
         return f"unknown {group} {name!r}: expected one of {', '.join(offered)}"
     key = re.search(r"Could not override '([^']+)'", text)
     if key:
-        return _unknown_key(key.group(1), text, overrides)
+        inner = getattr(error.__cause__, "full_key", None) or ""
+        return _unknown_key(inner if inner.startswith(key[1]) else key[1], text, overrides)
     lines = text.splitlines()
     cause = error.__cause__
+    merged = re.match(r"Error merging override [+~]*(?P<key>[^=]+)=(?P<value>.*)", lines[0] if lines else "")
+    if merged and isinstance(cause, ConfigTypeError | ValidationError):
+        return wrong_kind(merged["key"], merged["value"])
     detail = str(cause).splitlines()[0] if cause else ""
     unknown = re.search(r"Key '([^']+)' (?:is )?not in", detail)
     if unknown:

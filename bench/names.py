@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.build.registry import require_names
-from bench.engines.registry import engine_factory
+from bench.engines.registry import require_engines
 from bench.specs import RunSpec
 from tasks.registry import resolve_task
 
@@ -12,9 +12,9 @@ def check_names(spec: RunSpec) -> None:
     """Resolve every name of a run.
 
     Raises:
-        RegistryError, TaskError, EngineError: A name leads nowhere; the message lists the valid ones.
+        RegistryError, TaskError: A name leads nowhere; the message lists the valid ones.
     """
     resolve_task(spec.task.name)
-    engine_factory(spec.engine.name)
+    require_engines(spec)
     for arm in spec.arms:
         require_names(arm)

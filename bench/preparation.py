@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.chat_template import frame_of
 from bench.compression.library_env import library_environment
 from bench.compression.llmlingua import library_model
 from bench.compression.registry import LIBRARY
-from bench.engines.base import EngineError
+from bench.engines.base import EngineSettingError
+from bench.engines.openai_start import credentials_of
+from bench.engines.replay import finished_run, recorded_folder
+from bench.groups import may_be_asked
 from bench.model_store import ModelFolder
 from bench.names import check_names
 from bench.plural import number_of
@@ -20,6 +24,8 @@ from capsules.tokenized import Frame
 from capsules.tokenizer import Tokenizer
 from tasks.base import TaskData
 from tasks.registry import load_task
+
+REPLAY = "replay"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +48,15 @@ def prepare(spec: RunSpec, reporter: Reporter, *, engine: bool = True) -> Prepar
         engine: Whether an engine will run.
 
     Raises:
-        RegistryError, TaskError, ModelError, TokenizerError: With what was expected and found.
+        ConfigError, RegistryError, TaskError, ModelError, TokenizerError, EngineSettingError: With what was
+            expected, what was found, and where.
     """
     check_names(spec)
+    if engine:
+        require_record(spec)
     data = load_task(spec.task)
+    if engine:
+        require_keys(spec, {sample.input.project for sample in data.samples}, os.environ)
     tokenizer, model = run_tokenizer(spec, reporter.say, engine=engine)
     reporter.say(
         f"task {spec.task.name}: {number_of(len(data.samples), 'sample')} of {data.dataset} ({data.origin}), "
@@ -57,22 +68,51 @@ def prepare(spec: RunSpec, reporter: Reporter, *, engine: bool = True) -> Prepar
     return Prepared(spec=spec, data=data, tokenizer=tokenizer, model=model, frame=frame)
 
 
+def require_record(spec: RunSpec) -> None:
+    """Look whether the run is there whose answers, or whose compressors' answers, are given again.
+
+    Raises:
+        EngineSettingError: It is not, it is not finished, or it is to be replayed and asked another model.
+    """
+    if spec.engine.name == REPLAY:
+        recorded_folder(spec.engine, spec.model)
+    elif spec.engine.recorded:
+        finished_run(spec.engine)
+
+
+def require_keys(spec: RunSpec, projects: set[str], environ: Mapping[str, str]) -> None:
+    """Look whether the keys of all providers are there that may be asked for a sample.
+
+    Args:
+        spec: The run.
+        projects: Those of its samples; a provider that may serve none of them is not asked, and needs no key.
+        environ: Where keys are.
+
+    Raises:
+        EngineSettingError: Naming the provider and the variable.
+    """
+    asked = may_be_asked(spec)
+    for provider in spec.providers:
+        if provider.provider_id in asked and provider.server is not None and projects & {*provider.projects}:
+            credentials_of(provider.provider_id, provider.server, environ)
+
+
 def prepare_library(spec: RunSpec, model: ModelFolder | None, reporter: Reporter) -> None:
     """Set the library's compressors up where an arm names one, and look whether their models are there.
 
     Raises:
         SetUpError: The environment cannot be made.
-        EngineError: A model is not where the config says.
+        EngineSettingError: A model is not where the config says.
     """
     named = [arm for arm in spec.arms if arm.compression.name in LIBRARY]
     problems: dict[str, list[str]] = {}
     for arm in named:
         try:
             library_model(arm.compression.model, None if model is None else model.path)
-        except EngineError as error:
+        except EngineSettingError as error:
             problems.setdefault(f"{error}{_without_model(spec, arm)}", []).append(arm.arm_id)
     if problems:
-        raise EngineError(
+        raise EngineSettingError(
             "; ".join(f"{_arms(arm_ids)}: {problem}" for problem, arm_ids in problems.items())
             + ". Or leave them out: "
             + " ".join(f"~arms.{arm_id}" for arm_ids in problems.values() for arm_id in arm_ids)

@@ -62,8 +62,10 @@ def check_prices(spec: RunSpec) -> None:
             raise ConfigError(f"prices.{key}: expected {expected}, found {value!r}")
     for price in prices.providers:
         if price.provider not in known:
+            at = f"providers.{price.provider}"
             raise ConfigError(
-                f"prices.providers.{price.provider}: expected one of {', '.join(sorted(known))}"
+                f"prices.{at}: expected a provider of the run ({', '.join(sorted(known))}), found none named "
+                f"{price.provider!r}; +price@prices.{at}=... prices a provider, +provider@{at}=openai adds it"
             )
         for name in ("input_uncached", "cache_read", "cache_write", "output", "engine_hour"):
             value = getattr(price, name)
@@ -112,6 +114,8 @@ def _check_server(at: str, server: ServerSpec, endpoint: str) -> None:
     if server.block_size is not None:
         in_range(f"{at}.block_size", server.block_size, 1)
     if server.engine == OWN_SERVER:
+        if server.key_env is not None:
+            raise ConfigError(f"{at}.key_env: a server of our own takes no key, found {server.key_env!r}")
         target = target_of(endpoint)
         if target is None or target.host != "127.0.0.1" or target.path != "/v1" or server.prompt != "ids":
             raise ConfigError(

@@ -11,10 +11,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from bench.errors import PermanentError
+
 T = TypeVar("T")
 
 
-class RegistryError(Exception):
+class RegistryError(PermanentError):
     """A name that leads to no usable object; the message names what was expected and found."""
 
     code = "registry.unknown"

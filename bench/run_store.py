@@ -17,6 +17,7 @@ import secrets
 from pathlib import Path
 from typing import Any
 
+from bench.errors import PermanentError
 from capsules.canonical import canonical_bytes, parse_strict
 from capsules.disk_store import DiskStore
 from capsules.errors import CapsuleError
@@ -30,7 +31,7 @@ class RunError(Exception):
     """The run cannot be made, found or continued; the message says why and what to do."""
 
 
-class DeadEndError(RunError):
+class DeadEndError(RunError, PermanentError):
     """What stopped the run stays as it is: to continue the same folder cannot help."""
 
 

@@ -2,7 +2,8 @@
 
 ``model`` is the target model's own; ``hf:<folder>``, ``tiktoken:<encoding>`` and ``bytes`` (one id a byte of
 UTF-8, so that nothing has to be installed or fetched) count without a model.
-vLLM gets token ids, so it takes the model's tokenizer and no other; engines of one's own choose.
+vLLM gets token ids and loads the run's model, so it takes the model's tokenizer and no other, also as the
+server of a provider that an arm may ask; engines of one's own choose.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.config_checks import ConfigError
+from bench.groups import may_be_asked
 from bench.model_store import ModelFolder, prepare_model
 from bench.specs import RunSpec
 from bench.tokenizers import ByteTokenizer, HfTokenizer, TiktokenTokenizer
@@ -18,7 +20,7 @@ from capsules.tokenizer import Tokenizer
 
 MODEL = "model"
 BYTES = "bytes"
-NEED_THE_MODEL = ("vllm",)
+NEED_THE_MODEL = ("vllm", "vllm_server")
 
 
 def run_tokenizer(
@@ -35,11 +37,8 @@ def run_tokenizer(
         ConfigError: The engine runs a model, and the tokenizer is another one.
         ModelError, TokenizerError: They cannot be had.
     """
-    if engine and spec.engine.name in NEED_THE_MODEL and spec.tokenizer != MODEL:
-        raise ConfigError(
-            f"tokenizer: expected {MODEL!r} for engine {spec.engine.name}, which gets token ids; "
-            f"found {spec.tokenizer!r}"
-        )
+    if engine and spec.tokenizer != MODEL:
+        _require_no_model(spec)
     if spec.tokenizer == MODEL:
         folder = prepare_model(spec.model, say=say)
         return HfTokenizer(folder.path, spec.model.name), folder
@@ -50,3 +49,18 @@ def run_tokenizer(
         return TiktokenTokenizer(rest), None
     path = Path(rest).expanduser()
     return HfTokenizer(path, path.name), None
+
+
+def _require_no_model(spec: RunSpec) -> None:
+    asked = may_be_asked(spec)
+    engines = [("engine", spec.engine.name)] + [
+        (f"provider {p.provider_id}, whose engine is", p.server.engine)
+        for p in spec.providers
+        if p.server is not None and p.provider_id in asked
+    ]
+    for what, name in engines:
+        if name in NEED_THE_MODEL:
+            raise ConfigError(
+                f"tokenizer: expected {MODEL!r} for {what} {name}, which gets token ids and loads "
+                f"the model's folder; found {spec.tokenizer!r}, which prepares none"
+            )

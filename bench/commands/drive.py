@@ -1,7 +1,7 @@
 """What ``run`` and ``resume`` share: drive a run to its end, and say how it ended.
 
-However it ends, the run's folder stands in one JSON line on stdout, and a run that can be continued comes
-with the command for it.
+However it ends, the run's folder stands in one JSON line on stdout, and a run that can be continued (what
+stopped it may pass: ``bench.errors``) comes with the command for it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.commands.output import print_json
-from bench.errors import describe_os_error, is_expected
+from bench.errors import describe_os_error, is_expected, may_pass
 from bench.pipeline import Outcome, drive
 from bench.preparation import Prepared
 from bench.progress import Reporter, fail
 from bench.records_io import RowError
-from bench.run_store import DeadEndError, RunFolder
+from bench.run_store import RunFolder
 from bench.stored_run import StoredRun
 
 
@@ -33,7 +33,7 @@ def drive_to_end(folder: RunFolder, prepared: Prepared, reporter: Reporter) -> i
         code = 130 if isinstance(error, KeyboardInterrupt) else 2
         print_json({"run": str(folder.path), "run_id": folder.run_id, "complete": False, "exit": code})
         word = "interrupted" if code == 130 else "stopped"
-        if not isinstance(error, DeadEndError):
+        if may_pass(error):
             fail(f"{word}; continue with: {resume_command(folder.path)}")
         raise
     say_end(outcome, reporter)

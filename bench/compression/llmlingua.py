@@ -22,7 +22,7 @@ from bench.compression.backends import CompressionError
 from bench.compression.base import PROTECTED, Ask
 from bench.compression.library_env import LibraryEnvironment
 from bench.compression.registry import LLMLINGUA2
-from bench.engines.base import EngineError
+from bench.engines.base import EngineSettingError
 from bench.engines.child import Child
 from bench.engines.process import ProcessRecord
 
@@ -48,18 +48,18 @@ def library_model(named: str, own: Path | None) -> LibraryModel:
         own: Folder of the run's own model.
 
     Raises:
-        EngineError: It is neither a folder nor a pinned hub id, or there is no own model.
+        EngineSettingError: It is neither a folder nor a pinned hub id, or there is no own model.
     """
     if not named:
         if own is None:
-            raise EngineError("llmlingua takes the run's own model, and this run has none")
+            raise EngineSettingError("llmlingua takes the run's own model, and this run has none")
         return LibraryModel(model=str(own), revision=None)
     pinned = _PINNED.fullmatch(named)
     if pinned:
         return LibraryModel(model=pinned[1], revision=pinned[2])
     folder = Path(named).expanduser()
     if not folder.is_dir():
-        raise EngineError(
+        raise EngineSettingError(
             f"compression.model: expected a folder or <hub id>@<40-hex commit>, found {named!r}"
         )
     return LibraryModel(model=str(folder), revision=None)

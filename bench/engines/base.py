@@ -1,4 +1,11 @@
-"""What the runner needs of an engine."""
+"""What the runner needs of an engine.
+
+Rule that this module owns: what an engine's failure calls for is its type.
+
+    EngineError              died or hung: it is started again, a few times; the run can be resumed
+      · EngineAbsentError    did not start, or nobody is there: said once; the run can be resumed
+      · EngineSettingError   what was asked of it can never work: said once, at the earliest; not resumable
+"""
 
 from __future__ import annotations
 
@@ -6,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from bench.errors import PermanentError
 from bench.specs import SamplingSpec
 
 
@@ -116,4 +124,12 @@ class Engine(Protocol):
 
 
 class EngineError(Exception):
-    """The engine failed to start, died or hung; the message holds its own last lines."""
+    """The engine died or hung; the message holds its own last lines."""
+
+
+class EngineAbsentError(EngineError):
+    """The engine did not start, or nobody answers for it: to try again at once would be the same."""
+
+
+class EngineSettingError(EngineError, PermanentError):
+    """The engine cannot do what it is asked; the message names setting, expected and found."""

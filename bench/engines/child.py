@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.engines.base import EngineError
+from bench.engines.base import EngineAbsentError, EngineError
 from bench.engines.process import (
     GRACE_S,
     TMP_PREFIX,
@@ -91,18 +91,20 @@ class Child:
             self.close()
             raise
 
-    def ask(self, message: Mapping[str, object], *, limit_s: float, what: str) -> Any:
+    def ask(self, message: Mapping[str, object], *, limit_s: float, what: str, starting: bool = False) -> Any:
         """Sends one message and returns the value of its answer.
 
         Args:
             message: What ``protocol`` defines.
             limit_s: Seconds for the whole exchange.
             what: The act in words, for errors.
+            starting: Whether the engine is being started by it.
 
         Raises:
             EngineError: The child died, answered nothing in time, or reported a fatal error; it
-                has been ended.
+                has been ended. ``EngineAbsentError``: it lives but did not start.
         """
+        kind = EngineError
         if self._broken is not None:
             raise EngineError(f"the engine is no longer usable: {self._broken}")
         end = time.monotonic() + limit_s
@@ -114,16 +116,18 @@ class Child:
             return answer["ok"]
         except TimeoutError:
             problem = f"no answer within {limit_s:g} s"
+            kind = EngineAbsentError if starting else EngineError
         except (EOFError, BrokenPipeError):
             problem = f"the engine process ended ({self._exit_words()})"
         except EngineError as error:
             problem = str(error)
+            kind = EngineAbsentError if starting else EngineError
         except BaseException as error:
             self._broken = f"interrupted while {what} ({type(error).__name__})"
             raise
         self._broken = f"{what}: {problem}"
         self.close()
-        raise EngineError(f"{what}: {problem}. {last_lines(self.log)}")
+        raise kind(f"{what}: {problem}. {last_lines(self.log)}")
 
     def close(self, *, grace_s: float = GRACE_S) -> None:
         """Ends the process with its whole session and removes its temporary folder. May be called again.

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.contracts.obeying import obeying
-from bench.engines.base import EngineError, EngineInfo, EngineRequest, EngineResult
+from bench.engines.base import EngineError, EngineInfo, EngineRequest, EngineResult, EngineSettingError
 from bench.engines.results import failed
 from bench.engines.start import EngineStart
 from capsules.content_id import derived_key
@@ -56,7 +56,7 @@ class Faults:
         """Reads ``EngineSpec.env``.
 
         Raises:
-            EngineError: An unknown variable or a value that is no number.
+            EngineSettingError: An unknown variable or a value that is no number.
         """
         values = dict(env)
         known = {
@@ -68,7 +68,7 @@ class Faults:
             "FAKE_DELAY_MS",
         }
         if unknown := sorted(set(values) - known):
-            raise EngineError(
+            raise EngineSettingError(
                 f"engine.env of the fake engine: unknown {unknown}, expected some of {sorted(known)}"
             )
         try:
@@ -81,7 +81,7 @@ class Faults:
                 delay_ms=int(values.get("FAKE_DELAY_MS", "0")),
             )
         except ValueError as error:
-            raise EngineError(f"engine.env of the fake engine: {error}") from error
+            raise EngineSettingError(f"engine.env of the fake engine: {error}") from error
 
 
 class PrefixMemory:
@@ -243,10 +243,10 @@ def start_fake(start: EngineStart) -> FakeEngine:
     """Makes a FakeEngine; see ``EngineStart``.
 
     Raises:
-        EngineError: No tokenizer, or an unknown fault.
+        EngineSettingError: No tokenizer, or an unknown fault.
     """
     if start.tokenizer is None:
-        raise EngineError("the fake engine needs the run's tokenizer")
+        raise EngineSettingError("the fake engine needs the run's tokenizer")
     block = start.spec.block_size or _DEFAULT_BLOCK
     info = EngineInfo(
         name="fake",

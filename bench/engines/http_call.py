@@ -44,14 +44,22 @@ class HttpError(TransportError):
     """A hop that brought no answer, over HTTP.
 
     Attributes:
+        why: The reason alone, in words.
         status: The status of the reply; ``None`` where none came.
         retry_after_s: Seconds that the provider asks to wait; ``None``: it does not say.
     """
 
     def __init__(
-        self, code: str, message: str, *, status: int | None = None, retry_after_s: int | None = None
+        self,
+        code: str,
+        message: str,
+        *,
+        why: str,
+        status: int | None = None,
+        retry_after_s: int | None = None,
     ) -> None:
         super().__init__(code, message)
+        self.why = why
         self.status = status
         self.retry_after_s = retry_after_s
 
@@ -73,7 +81,7 @@ class Call:
     ) -> HttpError:
         """The error of this call."""
         message = f"provider {self.provider}: {why} {self.about}"
-        return HttpError(code, message, status=status, retry_after_s=retry_after_s)
+        return HttpError(code, message, why=why, status=status, retry_after_s=retry_after_s)
 
 
 def call_of(outgoing: Outgoing, path: str) -> Call:

@@ -6,6 +6,7 @@ Rules that this module owns:
   own (``remote``). The key comes from the environment variable that the config names; no record keeps it.
 * A request that brings no answer is an error result that begins with its code; the wave goes on. The engine
   is lost when a whole wave reached nobody, or when every request of ``_SILENT_WAVES`` waves ran out of time.
+  A server that has the model for no request of a wave will have it for none: nothing more is asked.
 * Where ids are sent, the server must have counted as many: another count means that it read another prompt.
 * Counters and resets are those of vLLM's server, where the provider says that it has them. A server that
   cannot be reset holds what its other users left there: nothing is predicted of its cache.
@@ -18,14 +19,15 @@ import time
 from collections.abc import Callable, Sequence
 from threading import Thread
 
-from bench.engines.base import EngineError, EngineInfo, EngineRequest, EngineResult
+from bench.engines.base import EngineError, EngineInfo, EngineRequest, EngineResult, EngineSettingError
 from bench.engines.http_call import TIMEOUT, UNREACHABLE, HttpError
 from bench.engines.http_transport import HttpTransport
-from bench.engines.openai_body import request_body
+from bench.engines.openai_body import MODEL_UNKNOWN, request_body
 from bench.engines.openai_stream import Answer, StreamError, StreamReader
 from bench.engines.remote import Permit, wait_s
 from bench.engines.results import failed
 from bench.specs import ServerSpec
+from capsules.egress import Outgoing
 from capsules.tokenizer import Tokenizer
 
 RECOUNTED = "provider.prompt.recounted"
@@ -79,20 +81,28 @@ class OpenAiEngine:
         Raises:
             EngineError: Always.
         """
-        raise EngineError("a server is asked with the permit of the run's gate alone (deliver)")
+        raise EngineSettingError("a server is asked with the permit of the run's gate alone (deliver)")
 
     def deliver(self, requests: Sequence[EngineRequest], permit: Permit) -> list[EngineResult]:
         """Send one wave at once.
 
         Raises:
             EngineError: The server is lost: nobody was reached, or nothing came in time.
+            EngineSettingError: It does not have the model.
         """
         results: dict[int, EngineResult] = {}
         faults: list[BaseException] = []
+        sent: set[int] = set()
 
         def work(index: int, request: EngineRequest) -> None:
+            def noted(asked: EngineRequest, body: bytes, attempt: int) -> Outgoing | str:
+                released = permit(asked, body, attempt)
+                if not isinstance(released, str):
+                    sent.add(index)
+                return released
+
             try:
-                results[index] = self._deliver(request, permit)
+                results[index] = self._deliver(request, noted)
             except BaseException as error:  # a bug of ours must not look like an answer that is missing
                 faults.append(error)
 
@@ -104,7 +114,7 @@ class OpenAiEngine:
         if faults:
             raise faults[0]
         found = [results[index] for index in range(len(requests))]
-        self._require_alive({(result.error or "").partition(":")[0] for result in found})
+        self._require_alive({(found[index].error or "").partition(":")[0] for index in sent})
         return found
 
     def reset_prefix_cache(self) -> bool:
@@ -130,11 +140,17 @@ class OpenAiEngine:
         self._on_close()
 
     def _require_alive(self, codes: set[str]) -> None:
+        """Judge the server by what became of the requests of a wave that were sent to it."""
         self._silent = self._silent + 1 if codes == {TIMEOUT} else 0
+        if codes == {MODEL_UNKNOWN}:
+            raise EngineSettingError(
+                f"{MODEL_UNKNOWN}: providers.{self._provider}.server.model: expected a model that "
+                f"{self._endpoint} has, found {self._server.model!r}"
+            )
         if codes == {UNREACHABLE} or self._silent == _SILENT_WAVES:
             raise EngineError(
-                f"{codes.pop()}: the server of provider {self._provider} is lost or hangs; "
-                f"{self._server.timeout_s} s are given to each answer"
+                f"{codes.pop()}: the server of provider {self._provider} at {self._endpoint} is lost or "
+                f"hangs; {self._server.timeout_s} s are given to each answer"
             )
 
     def _deliver(self, request: EngineRequest, permit: Permit) -> EngineResult:
@@ -191,7 +207,9 @@ class OpenAiEngine:
         try:
             text = self._control("/metrics")
         except HttpError as error:
-            raise EngineError(f"the counters of provider {self._provider}: {error}") from error
+            raise EngineError(
+                f"{error.code}: the counters of provider {self._provider}: {error.why}"
+            ) from error
         totals = dict.fromkeys(_COUNTERS.values(), 0)
         for match in _METRIC.finditer(text):
             if match["name"] in _COUNTERS:

@@ -20,7 +20,7 @@ from pathlib import Path
 from bench.config import load_config, to_spec
 from bench.config_checks import ConfigError
 from bench.contracts.grammar import grammar_digest
-from bench.engines.base import EngineError, EngineInfo, EngineRequest, EngineResult
+from bench.engines.base import EngineInfo, EngineRequest, EngineResult, EngineSettingError
 from bench.engines.results import failed
 from bench.engines.start import EngineStart
 from bench.recorder import read_ids
@@ -28,8 +28,8 @@ from bench.records import CellState, RequestRow, ResponseRow
 from bench.records_io import RowError, read_rows
 from bench.request_identity import ids_bytes, request_digest
 from bench.resume import last_answers
-from bench.run_store import RunFolder
-from bench.specs import ModelSpec
+from bench.run_store import RunError, RunFolder
+from bench.specs import EngineSpec, ModelSpec
 from capsules.content_id import content_id
 from capsules.store import Store
 
@@ -112,18 +112,14 @@ def start_replay(start: EngineStart) -> ReplayEngine:
     """An engine over the run folder that ``engine.recorded`` names.
 
     Raises:
-        EngineError: There is no finished run there, it holds what it should not, or it asked another model.
+        EngineSettingError: There is no finished run there, it holds what it should not, or it asked another
+            model.
     """
-    if not start.spec.recorded:
-        raise EngineError("the replay engine needs a finished run: engine.recorded=<its folder>")
-    folder = RunFolder(Path(start.spec.recorded).expanduser())
-    if not folder.complete:
-        raise EngineError(f"{folder.path} is no finished run: it has no manifest.json")
+    folder = recorded_folder(start.spec, start.model)
     try:
         recorded = read_recorded(folder)
-        _require_model(folder, to_spec(load_config(folder.config.read_text("utf-8"))).model, start.model)
-    except (OSError, RowError, ConfigError) as error:
-        raise EngineError(f"{folder.path} cannot be replayed: {error}") from error
+    except (OSError, RowError, RunError) as error:
+        raise EngineSettingError(f"engine.recorded: {folder.path} cannot be replayed: {error}") from error
     info = EngineInfo(
         name="replay",
         fake=False,
@@ -146,6 +142,40 @@ def start_replay(start: EngineStart) -> ReplayEngine:
         },
     )
     return ReplayEngine(recorded, info)
+
+
+def recorded_folder(spec: EngineSpec, model: ModelSpec) -> RunFolder:
+    """The finished run that a replay takes its answers from; its rows are not read.
+
+    Raises:
+        EngineSettingError: As ``finished_run``, or it asked another model.
+    """
+    folder = finished_run(spec)
+    try:
+        asked = to_spec(load_config(folder.config.read_text("utf-8"))).model
+    except (OSError, ConfigError) as error:
+        raise EngineSettingError(f"engine.recorded: {folder.path} cannot be replayed: {error}") from error
+    _require_model(folder, asked, model)
+    return folder
+
+
+def finished_run(spec: EngineSpec) -> RunFolder:
+    """The folder that ``engine.recorded`` names.
+
+    Raises:
+        EngineSettingError: None is named, or it is no finished run.
+    """
+    if not spec.recorded:
+        raise EngineSettingError(
+            "engine.recorded: expected the folder of a finished run, engine.recorded=<its folder>; found none"
+        )
+    folder = RunFolder(Path(spec.recorded).expanduser())
+    if not folder.complete:
+        found = "it has no manifest.json" if folder.path.is_dir() else "there is no such folder"
+        raise EngineSettingError(
+            f"engine.recorded: expected the folder of a finished run, found {folder.path}: {found}"
+        )
+    return folder
 
 
 def read_recorded(folder: RunFolder) -> Recorded:
@@ -177,7 +207,7 @@ def _require_model(folder: RunFolder, asked: ModelSpec, wanted: ModelSpec) -> No
     for key in ("name", "kind", "ref", "revision", "dtype"):
         known, found = getattr(asked, key), getattr(wanted, key)
         if known != found:
-            raise EngineError(
-                f"{folder.path} asked a model whose {key} is {known!r}; this run's is {found!r}: "
-                "its answers are none of this model"
+            raise EngineSettingError(
+                f"engine.recorded: {folder.path} asked a model whose {key} is {known!r}; this run's is "
+                f"{found!r}: its answers are none of this model"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from bench.engines.base import Engine, EngineError, EngineInfo
+from bench.engines.base import Engine, EngineInfo, EngineSettingError
 
 
 class ScoringEngine(Protocol):
@@ -30,11 +30,11 @@ def scoring(engine: Engine) -> ScoringEngine:
     """The engine, if it can score prompts.
 
     Raises:
-        EngineError: It cannot.
+        EngineSettingError: It cannot.
     """
     found: object = engine
     if not callable(getattr(found, "prompt_logprobs", None)):
-        raise EngineError(
+        raise EngineSettingError(
             f"engine {engine.info.name!r} gives no log-probabilities of prompts: "
             "compression self_information needs an engine with prompt_logprobs (vllm)"
         )

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench.engines.base import EngineError, EngineInfo, EngineRequest, EngineResult
+from bench.engines.base import EngineError, EngineInfo, EngineRequest, EngineResult, EngineSettingError
 from bench.engines.child import Child
 from bench.engines.protocol import Message, request_to_value, result_from_value
 from bench.engines.start import EngineStart
@@ -84,15 +84,18 @@ def start_vllm(start: EngineStart) -> VllmEngine:
     """Starts vLLM in a process group of its own and waits until it has answered its warm-up.
 
     Raises:
-        EngineError: A setting is invalid, or the engine did not start (with the last lines of its log).
+        EngineError: The engine did not start (with the last lines of its log); ``EngineSettingError``: a
+            setting is invalid.
     """
     if sys.platform != "linux":
-        raise EngineError(
+        raise EngineSettingError(
             f"the vLLM engine needs Linux (found {sys.platform}): its processes are watched through /proc"
         )
     folder = start.folder
     if folder is None:
-        raise EngineError("the vLLM engine needs a model folder: prepare the model first")
+        raise EngineSettingError(
+            "the vLLM engine needs a model folder, found none: expected tokenizer=model, which prepares it"
+        )
     message = {"op": "start", "arguments": engine_arguments(start, folder)}
     began = time.monotonic()
     child = Child(
@@ -102,10 +105,12 @@ def start_vllm(start: EngineStart) -> VllmEngine:
         on_process=start.on_process,
     )
     try:
-        facts = child.ask(message, limit_s=start.spec.start_timeout_s, what="starting the engine")
+        facts = child.ask(
+            message, limit_s=start.spec.start_timeout_s, what="starting the engine", starting=True
+        )
         info = _info(start, folder, facts, start_us=round((time.monotonic() - began) * 1_000_000))
         if info.prefix_caching != start.prefix_caching:
-            raise EngineError(
+            raise EngineSettingError(
                 f"prefix caching: asked for {start.prefix_caching}, the engine has {info.prefix_caching}"
             )
     except BaseException:  # Ctrl-C too: the caller has no engine yet that it could close
@@ -118,12 +123,12 @@ def engine_arguments(start: EngineStart, folder: ModelFolder) -> dict[str, objec
     """Keyword arguments of ``vllm.LLM``.
 
     Raises:
-        EngineError: ``retention`` or ``device`` is unknown.
+        EngineSettingError: ``retention`` or ``device`` is unknown.
     """
     spec = start.spec
     for name, value, known in (("retention", spec.retention, _RETENTION), ("device", spec.device, _DEVICES)):
         if value not in known:
-            raise EngineError(f"engine.{name}: expected one of {', '.join(known)}, found {value!r}")
+            raise EngineSettingError(f"engine.{name}: expected one of {', '.join(known)}, found {value!r}")
     arguments: dict[str, object] = {
         "model": str(folder.path),
         "dtype": start.model.dtype,

@@ -20,7 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
-from bench.engines.base import EngineError
+from bench.engines.base import EngineAbsentError, EngineError, EngineSettingError
 from bench.engines.child import Child, last_lines
 from bench.engines.endpoint import target_of
 from bench.engines.http_call import UNREACHABLE, HttpError
@@ -42,15 +42,24 @@ def start_vllm_server(start: EngineStart) -> OpenAiEngine:
     """Start a server and wait until it answers.
 
     Raises:
-        EngineError: It did not start, its address is taken, or it is not what was asked for.
+        EngineAbsentError: It did not start, or its address is taken.
+        EngineSettingError: What it would be started with is missing, or it is not what was asked for.
     """
     provider, tokenizer = required(start)
-    server, endpoint = provider.server, provider.endpoint
-    if start.folder is None or server is None or endpoint is None:
-        raise EngineError("a vLLM server needs a provider with an endpoint, and a model folder")
+    server, endpoint, at = provider.server, provider.endpoint, f"providers.{provider.provider_id}"
+    if server is None or endpoint is None:
+        raise EngineSettingError(f"{at}: expected an endpoint and a server of ours")
+    if start.folder is None:
+        raise EngineSettingError(
+            f"{at}: a vLLM server needs a model folder, found none: expected "
+            "tokenizer=model, which prepares it"
+        )
     transport = transport_of(provider, server, {})
     if _health(transport, provider.provider_id, endpoint) is not None:
-        raise EngineError(f"{endpoint} is taken: somebody answers there already")
+        raise EngineAbsentError(
+            f"provider {provider.provider_id}: {endpoint} is taken: somebody answers there already; end that "
+            f"server and continue, or start a new run with another port in {at}.endpoint"
+        )
     began = time.monotonic()
     child = Child(
         [sys.executable, "-m", "bench.engines.server_keeper"],
@@ -75,7 +84,7 @@ def start_vllm_server(start: EngineStart) -> OpenAiEngine:
             start_us=round((time.monotonic() - began) * 1_000_000),
         )
         if facts["prefix_caching"] != start.prefix_caching:
-            raise EngineError(
+            raise EngineSettingError(
                 f"prefix caching: asked for {start.prefix_caching}, the server has {facts['prefix_caching']}"
             )
         profile = {
@@ -101,7 +110,7 @@ def start_vllm_server(start: EngineStart) -> OpenAiEngine:
         )
     except HttpError as error:
         child.close()
-        raise EngineError(f"the server at {endpoint}: {error}. {last_lines(start.log)}") from error
+        raise EngineAbsentError(f"the server at {endpoint}: {error}. {last_lines(start.log)}") from error
     except BaseException:  # Ctrl-C too: the caller has no engine yet that it could close
         child.close()
         raise
@@ -111,11 +120,11 @@ def server_command(start: EngineStart, folder: ModelFolder, endpoint: str, model
     """The command line of the server.
 
     Raises:
-        EngineError: The endpoint has no port of this machine.
+        EngineSettingError: The endpoint has no port of this machine.
     """
     target, spec = target_of(endpoint), start.spec
     if target is None or not target.here:
-        raise EngineError(f"a server of our own needs an address of this machine, found {endpoint}")
+        raise EngineSettingError(f"a server of our own needs an address of this machine, found {endpoint}")
     command = [
         *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
         *("--host", target.host, "--port", str(target.port)),
@@ -184,5 +193,5 @@ def _wait(child: Child, ready: Callable[[], bool], limit: float) -> None:
         if problem is None and time.monotonic() > limit:
             problem = "the server is not ready in time"
         if problem is not None:
-            raise EngineError(f"{problem}. {last_lines(child.log)}")
+            raise EngineAbsentError(f"{problem}. {last_lines(child.log)}")
         time.sleep(_POLL_S)

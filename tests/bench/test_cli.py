@@ -84,7 +84,17 @@ BAD_INPUT = {
     "unknown builder": (["run", "engine=fake", "arms.naive.builder=nope"], "unknown builder 'nope': "),
     "unknown retriever": (["run", "engine=fake", "arms.naive.retrieval.name=x"], "unknown retrieval 'x'"),
     "unknown model": (["run", "model=nope"], "unknown model 'nope'"),
-    "unknown engine": (["run", "engine.name=nope"], "unknown engine 'nope': expected one of fake, openai, "),
+    "unknown engine": (["run", "engine.name=nope"], "engine.name: unknown engine 'nope': expected one "),
+    "engine of a provider that no arm names": (
+        ["run", "engine=fake", "+provider@providers.own=vllm_server", "providers.own.server.engine=nope"],
+        "providers.own.server.engine: unknown engine 'nope': expected one of openai, vllm_server, or module:",
+    ),
+    "replay of nothing": (["run", "engine=replay"], "engine.recorded: expected the folder"),
+    "server of ours without a model": (
+        ["run", "experiment=routing", "engine=fake", "tokenizer=bytes"],
+        "tokenizer: expected 'model' for provider server, whose engine is vllm_server, which gets token ids "
+        "and loads the model's folder; found 'bytes', which prepares none",
+    ),
     "unknown override": (["run", "nope=1"], "unknown setting 'nope'"),
     "missing data folder": (["run", "engine=fake", "task=xquad_en", "task.data_dir=/no/such/folder"],
                             "/no/such/folder"),

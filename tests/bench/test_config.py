@@ -80,9 +80,38 @@ BAD = {
     "misspelt key below": (["task.limitt=3"], "did you mean task.limit?"),
     "added key": (["+bar.x=1"], "Key 'bar' not in 'RunConfig'"),
     "added key in an arm": (["+arms.naive.foo=1"], "Key 'foo' not in 'ArmConfig'"),
-    "word for a number": (["concurrency=abc"], "'abc' of type 'str' could not be converted to Integer"),
-    "fraction for an integer": (["limit=1.5"], "could not be converted to Integer"),
-    "boolean for an integer": (["seed=true"], "could not be converted to Integer"),
+    "word for a number": (["concurrency=abc"], "concurrency: expected a whole number, found abc"),
+    "fraction for an integer": (["limit=1.5"], "task.limit: expected a whole number or null, found 1.5"),
+    "boolean for an integer": (["seed=true"], "seed: expected a whole number, found true"),
+    "word for a yes or no": (["rebuild=perhaps"], "rebuild: expected true or false, found perhaps"),
+    "name for settings, misspelt": (
+        ["arms.capsule.contract=quotee"],
+        "arms.capsule.contract: expected settings of its own (name, max_quotes, min_chars), found quotee; "
+        "did you mean arms.capsule.contract.name=quote? (names: quote, pointer, quote_constrained, p",
+    ),
+    "name for settings": (["arms.naive.retrieval=dense"], "did you mean arms.naive.retrieval.name=dense? ("),
+    "nothing for settings": (["arms.naive.selection=null"], "which one is said by arms.naive.selection.name"),
+    "name for an arm": (["arms.naive=capsule"], "a ready one is chosen by arm@arms.naive=..., and added "),
+    "name for arms": (["arms=naive"], "arms: expected settings by name (+arm@arms.NAME=...), found naive"),
+    "a setting below a word": (["arms.naive.contract.name.x=1"],
+                               "arms.naive.contract.name: expected text, found a setting below it (x)"),
+    "word for a list": (["sampling.stop=x"], "sampling.stop: expected a list (sampling.stop=[a,b]), found x"),
+    "number for a choice": (["task=3"], "task: expected one of arcd, "),
+    "list of numbers for a choice": (["model=[1]"], "model: expected one of gemma3_270m, "),
+    "fraction for a price": (
+        ["prices.providers.local.engine_hour=1.5"],
+        "prices.providers.local.engine_hour: expected a whole number or null, found 1.5; prices are whole "
+        "currency micro-units",
+    ),
+    "price of nobody": (
+        ["+price@prices.providers.cloud=blank"],
+        "prices.providers.cloud: expected a provider of the run (local), found none named 'cloud'; "
+        "+price@prices.providers.cloud=... prices a provider, +provider@providers.cloud=openai adds it",
+    ),
+    "key for a server of our own": (
+        ["+provider@providers.own=vllm_server", "providers.own.server.key_env=K"],
+        "providers.own.server.key_env: a server of our own takes no key, found 'K'",
+    ),
     "no value": (["quickstart"], "expected key=value"),
     "zero": (["limit=0"], "task.limit (or limit): expected at least 1, found 0"),
     "unknown cache state": (

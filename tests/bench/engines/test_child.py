@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.engines.base import EngineError
+from bench.engines.base import EngineAbsentError, EngineError
 from bench.engines.child import Child, last_lines
 from bench.engines.process import ProcessRecord, session_members
 
@@ -117,6 +117,22 @@ def test_a_fatal_answer_is_an_error(start_child: StartChild) -> None:
     child = start_child('answers.write(b\'{"fatal": "out of memory"}\\n\'); answers.flush(); time.sleep(600)')
     with pytest.raises(EngineError, match="starting: out of memory"):
         child.ask({"op": "start"}, limit_s=20, what="starting")
+
+
+@pytest.mark.parametrize(
+    ("script", "absent"),
+    [
+        ('answers.write(b\'{"fatal": "out of memory"}\\n\'); answers.flush(); time.sleep(600)', True),
+        ("time.sleep(600)", True),
+        ("os.kill(os.getpid(), 9)", False),
+    ],
+)
+def test_one_that_lives_and_does_not_start_would_not_start_again_and_one_that_died_may(
+    start_child: StartChild, script: str, absent: bool
+) -> None:
+    with pytest.raises(EngineError) as caught:
+        start_child(script).ask({"op": "start"}, limit_s=5, what="starting", starting=True)
+    assert isinstance(caught.value, EngineAbsentError) == absent
 
 
 @pytest.mark.parametrize("line", ["no json", "[1]"])

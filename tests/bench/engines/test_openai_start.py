@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bench.engines.base import EngineError
+from bench.engines.base import EngineAbsentError, EngineSettingError
 from bench.engines.openai_start import credentials_of, path_under
 from bench.engines.registry import start_engine
 from bench.engines.start import EngineStart
@@ -44,8 +44,12 @@ def test_a_model_that_is_listed(begin: Any, server: Any, loopback: Any) -> None:
 
 def test_a_wrong_model_name_is_named_with_what_there_is(begin: Any, server: Any, loopback: Any) -> None:
     one = server(listing(loopback, b'{"data": [{"id": "a"}, {"id": "b"}]}'))
-    with pytest.raises(EngineError, match=r"provider cloud has no model 'm': it lists a, b"):
+    with pytest.raises(EngineSettingError) as caught:
         begin(one.url)
+    assert str(caught.value) == (
+        "provider.model.unknown: providers.cloud.server.model: "
+        f"expected one that {one.url} has (a, b), found 'm'"
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,19 +63,41 @@ def test_a_server_that_lists_nothing_is_believed(
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_key_that_is_refused_ends_it_at_once(begin: Any, server: Any, loopback: Any, status: int) -> None:
-    with pytest.raises(EngineError, match=rf"cannot be used: .*status {status}"):
-        begin(server(listing(loopback, b"canary", status)).url)
+    one = server(listing(loopback, b"canary", status))
+    with pytest.raises(EngineSettingError) as caught:
+        begin(one.url)
+    assert str(caught.value) == (
+        f"provider.refused: provider cloud at {one.url}: it refused us (status {status}): "
+        "see providers.cloud.server.key_env"
+    )
+
+
+def test_a_redirect_is_another_host_and_stays_one(begin: Any, server: Any, loopback: Any) -> None:
+    one = server(loopback.says(loopback.reply(307, b"", "Location: http://127.0.0.1:1/")))
+    with pytest.raises(EngineSettingError, match=r"^provider\.route\.unlisted: .*providers\.cloud\.endpoint"):
+        begin(one.url)
+
+
+def test_a_server_that_is_busy_may_answer_later(begin: Any, server: Any, loopback: Any) -> None:
+    with pytest.raises(EngineAbsentError, match=r"^provider\.rate_limited: .* \(status 429\)$"):
+        begin(server(listing(loopback, b"canary", 429)).url)
 
 
 def test_nobody_at_the_endpoint_is_named(begin: Any, server: Any) -> None:
     gone = server()
     gone.close()
-    with pytest.raises(EngineError, match=rf"provider cloud at {gone.url} cannot be used: .*cloud"):
+    with pytest.raises(EngineAbsentError) as caught:
         begin(gone.url)
+    assert str(caught.value) == (
+        f"provider.unreachable: provider cloud at {gone.url}: nobody answers there (ConnectionRefusedError). "
+        "Start the server and continue, or start a new run with another providers.cloud.endpoint"
+    )
 
 
 def test_a_provider_without_an_address_is_refused(begin: Any) -> None:
-    with pytest.raises(EngineError, match="needs an endpoint"):
+    with pytest.raises(
+        EngineSettingError, match=r"providers\.cloud: expected an endpoint and a server, found N"
+    ):
         begin(None)
 
 
@@ -84,13 +110,15 @@ def test_the_key_comes_from_the_variable_that_is_named(
     assert b"Authorization: Bearer sk-secret\r\n" in one.received
     assert "sk-secret" not in repr(engine.info)
     monkeypatch.delenv("MY_KEY")
-    with pytest.raises(EngineError, match=r"expected a key in the environment variable MY_KEY, found none"):
+    with pytest.raises(
+        EngineSettingError, match=r"expected a key in the environment variable MY_KEY, found none"
+    ):
         begin(one.url, key_env="MY_KEY")
 
 
 @pytest.mark.parametrize("key", ["sk-\n", " sk", "sk\u00e9", "\x00"])
 def test_a_value_that_is_no_key_is_refused_without_being_shown(key: str) -> None:
-    with pytest.raises(EngineError) as caught:
+    with pytest.raises(EngineSettingError) as caught:
         credentials_of("cloud", replace(SERVER, key_env="K"), {"K": key})
     assert "found something that is no key" in str(caught.value)
     assert key.strip() not in str(caught.value).replace("K,", "")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bench.config import load_config, to_spec
-from bench.engines.base import EngineError, EngineRequest
+from bench.engines.base import EngineRequest, EngineSettingError
 from bench.engines.registry import start_engine
 from bench.engines.start import EngineStart
 from bench.pipeline import Outcome
@@ -108,7 +108,7 @@ def test_c03_every_setting_that_changes_an_answer_changes_the_key(finished: Outc
 
 @pytest.mark.parametrize("key", ["name", "kind", "ref", "revision", "dtype"])
 def test_c03_another_model_is_refused(recorded: Path, key: str) -> None:
-    with pytest.raises(EngineError, match=f"asked a model whose {key} is "):
+    with pytest.raises(EngineSettingError, match=f"asked a model whose {key} is "):
         start_engine(start_of(recorded, **{key: "other"}))
 
 
@@ -134,14 +134,16 @@ def test_void_cells_and_errors_are_no_answers(finished: Outcome, recorded: Path)
 def test_only_a_finished_run_is_replayed(recorded: Path) -> None:
     start = start_of(recorded)
     (recorded / "manifest.json").unlink()
-    with pytest.raises(EngineError, match=r"no finished run: it has no manifest\.json"):
+    with pytest.raises(
+        EngineSettingError, match=r"expected the folder of a finished run, found .*: it has no man"
+    ):
         start_engine(start)
-    with pytest.raises(EngineError, match=r"engine\.recorded=<its folder>"):
+    with pytest.raises(EngineSettingError, match=r"engine\.recorded=<its folder>; found none"):
         start_engine(replace(start, spec=replace(start.spec, recorded="")))
 
 
 def test_a_record_that_cannot_be_read_is_named(recorded: Path) -> None:
     start = start_of(recorded)
     (recorded / "responses.jsonl").write_bytes(b"{}\n")
-    with pytest.raises(EngineError, match=r"cannot be replayed: .*responses\.jsonl:1"):
+    with pytest.raises(EngineSettingError, match=r"cannot be replayed: .*responses\.jsonl:1"):
         start_engine(start)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bench.engines.base import EngineError
+from bench.engines.base import EngineAbsentError, EngineError, EngineSettingError
 from bench.engines.start import EngineStart
 from bench.engines.vllm_server import cache_facts, server_command, server_environment, start_vllm_server
 from bench.model_store import ModelFolder
@@ -79,12 +79,14 @@ def test_an_address_that_is_taken_is_refused(
     for status in (200, 503, 404):
         taken = server(loopback.says(loopback.reply(status)))
         start = replace(engine_start(folder=FOLDER), provider=provider(taken.url + "/v1"))
-        with pytest.raises(EngineError, match="is taken: somebody answers there already"):
+        with pytest.raises(EngineAbsentError, match="is taken: somebody answers there already"):
             start_vllm_server(start)
 
 
 def test_without_a_model_or_a_provider_it_does_not_start(engine_start: Callable[..., EngineStart]) -> None:
-    with pytest.raises(EngineError, match="the engine of a provider"):
+    with pytest.raises(EngineSettingError, match="the engine of a provider"):
         start_vllm_server(engine_start(folder=FOLDER))
-    with pytest.raises(EngineError, match="and a model folder"):
+    with pytest.raises(
+        EngineSettingError, match=r"providers\.server: a vLLM server needs a model folder, found none"
+    ):
         start_vllm_server(replace(engine_start(), provider=provider()))

