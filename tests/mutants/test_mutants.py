@@ -89,6 +89,11 @@ SUITES: dict[str, list[str]] = {
             "server_keeper",
         )
     ],
+    "first": [
+        "tests/bench/test_policy_first.py",
+        "tests/bench/test_engine_stage.py",
+        "tests/bench/engines/test_openai_model.py",
+    ],
     "replay": ["tests/bench/engines/test_replay.py"],
     "money": ["tests/bench/cost"],
     "routed": ["tests/bench/test_routing.py", "tests/bench/test_routed_run.py"],
