@@ -35,7 +35,7 @@ from bench.resume import last_answers
 from bench.routing import by_sample
 from bench.run_store import RunError, RunFolder, read_json
 from bench.scorers.run import score_run
-from bench.specs import ArmSpec, RunSpec
+from bench.specs import RunSpec
 from capsules.store import Store
 from tasks.base import RefusedRow
 
@@ -93,6 +93,20 @@ class StoredRun:
         """The plan's (sample, cell) pairs."""
         return expected_cells(self.spec, [row.sample_id for row in self.samples])
 
+    @cached_property
+    def unsent(self) -> Mapping[tuple[str, str], str]:
+        """(sample_id, arm_id) -> code, of prompts that were built and may not be sent."""
+        arms = {arm.arm_id: arm for arm in self.spec.arms}
+        routes = by_sample(self.routes)
+        found = {}
+        for build in self.builds:
+            key = (build.sample_id, build.arm_id)
+            if build.status != "ok":
+                continue
+            if reason := skip_reason(self.spec, arms[build.arm_id], build.n_prompt, routes.get(key)):
+                found[key] = reason
+        return found
+
     def text(self, source: str) -> str:
         """The raw text of a stored source, verified."""
         return self.store.get(source).data.decode("utf-8")
@@ -116,6 +130,7 @@ class StoredRun:
             self.text,
             {arm.arm_id: arm.contract for arm in self.spec.arms},
             self.expected,
+            unsent=self.unsent,
         )
 
     def report_input(self, manifest: Mapping[str, object], scores: Sequence[ScoreRow]) -> ReportInput:
@@ -136,30 +151,31 @@ class StoredRun:
             rebuilt=self.rebuilt,
             routes=self.routes,
             isolation=self.isolation,
+            unsent=self.unsent,
         )
 
     def counts(self) -> Counts:
         """What became of every planned request."""
-        arms = {arm.arm_id: arm for arm in self.spec.arms}
-        builds = {(row.sample_id, row.arm_id): row for row in self.builds}
+        unbuilt = {
+            (row.sample_id, row.arm_id): (row.error or "build.failed").split(":", 1)[0]
+            for row in self.builds
+            if row.status != "ok"
+        }
         requests = {(row.sample_id, row.cell_id, row.phase): row for row in self.requests}
-        routes = by_sample(self.routes)
         answers = last_answers(self.responses)
         void = {(cell.cell_id, cell.phase): cell.code or "cell.void" for cell in self.cells if cell.void}
         done = failed = missing = 0
         skipped: dict[str, int] = {}
         for cell in self.expected:
-            build = builds.get((cell.sample_id, cell.arm_id))
+            key = (cell.sample_id, cell.arm_id)
+            unsent = unbuilt.get(key) or self.unsent.get(key)
             for phase in cell.phases:
                 request = requests.get((cell.sample_id, cell.cell_id, phase))
                 answer = answers.get(request.request_id) if request else None
                 if answer is not None:
                     done, failed = done + (answer.status == "ok"), failed + (answer.status != "ok")
                     continue
-                route = routes.get((cell.sample_id, cell.arm_id))
-                reason = _skipped(self.spec, build, arms[cell.arm_id], route) or void.get(
-                    (cell.cell_id, phase)
-                )
+                reason = unsent or void.get((cell.cell_id, phase))
                 if reason is None:
                     missing += 1
                 else:
@@ -184,11 +200,3 @@ class StoredRun:
                 f"answer; continue it with `capsule-bench resume {self.folder.path}`"
             )
         return counts
-
-
-def _skipped(spec: RunSpec, build: BuildRow | None, arm: ArmSpec, route: RouteRow | None) -> str | None:
-    if build is None:
-        return None
-    if build.status != "ok":
-        return (build.error or "build.failed").split(":", 1)[0]
-    return skip_reason(spec, arm, build.n_prompt, route)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from bench.report import numbers, pictures
@@ -94,12 +95,17 @@ def _errors(view: RunView) -> str | None:
     """What failed, in a sentence; ``None`` where nothing did."""
     answers, builds = view.index.responses.values(), view.index.builds.values()
     failed, unbuilt = (sum(row.status != "ok" for row in rows) for rows in (answers, builds))
-    if not failed and not unbuilt:
+    held = view.input.unsent
+    if not failed and not unbuilt and not held:
         return None
+    unsent = ""
+    if held:
+        codes = ", ".join(f"{code} {n:,}" for code, n in sorted(Counter(held.values()).items()))
+        unsent = f", {numbers.count_of(len(held), len(builds))} were built and not sent ({codes})"
     return (
         f"ERRORS: {numbers.count_of(failed, len(answers))} requests failed, "
-        f"{numbers.count_of(unbuilt, len(builds))} prompts could not be built. They count 0 and stay in the "
-        "denominators; the bounds say what they could hide."
+        f"{numbers.count_of(unbuilt, len(builds))} prompts could not be built{unsent}. They count 0 and stay "
+        "in the denominators; the bounds say what they could hide."
     )
 
 

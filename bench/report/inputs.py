@@ -64,6 +64,7 @@ class ReportInput:
         routes: Who got the samples of the arms whose provider is ``policy``.
         isolation: Prompts that were asked for two projects.
         refused: Rows of the data set that did not become samples.
+        unsent: (sample_id, arm_id) -> code, of prompts that were built and may not be sent.
         rebuilt: What a new process built again; empty where that was not tried.
     """
 
@@ -78,6 +79,7 @@ class ReportInput:
     scores: Sequence[ScoreRow]
     texts: Callable[[str], str]
     token_ids: Callable[[str], Sequence[int]]
+    unsent: Mapping[tuple[str, str], str] = field(default_factory=dict)
     refused: Sequence[RefusedRow] = field(default=())
     rebuilt: Sequence[RebuiltRow] = field(default=())
     routes: Sequence[RouteRow] = field(default=())

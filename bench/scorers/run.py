@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from bench.metrics.names import METRICS
 from bench.records import BuildRow, CellState, RequestRow, ResponseRow, SampleRow, ScoreRow
@@ -38,6 +39,7 @@ def score_run(
     contract: Mapping[str, ContractSpec],
     expected: Sequence[ExpectedCell],
     *,
+    unsent: Mapping[tuple[str, str], str] = MappingProxyType({}),
     scorers: Mapping[str, Scorer] = SCORERS,
 ) -> list[ScoreRow]:
     """Score every expected (sample, cell).
@@ -51,6 +53,7 @@ def score_run(
         texts: ContentId -> raw text, for every source of the samples.
         contract: arm_id -> output contract.
         expected: The plan.
+        unsent: (sample_id, arm_id) -> code, of prompts that were built and may not be sent.
         scorers: Who yields which metrics; together exactly the closed list.
 
     Returns:
@@ -60,7 +63,7 @@ def score_run(
         ScoringError: The rows contradict each other, or the scorers do not cover the metric list.
     """
     index = index_run(samples=samples, builds=builds, requests=requests, responses=responses, cells=cells)
-    runner = _Runner(index, Judge(texts), contract, _by_basis(scorers))
+    runner = _Runner(index, Judge(texts), contract, _by_basis(scorers), unsent)
     return [row for cell in expected for row in runner.rows(cell)]
 
 
@@ -73,11 +76,13 @@ class _Runner:
         judge: Judge,
         contract: Mapping[str, ContractSpec],
         scorers: Mapping[str, Sequence[Scorer]],
+        unsent: Mapping[tuple[str, str], str],
     ) -> None:
         self._index = index
         self._judge = judge
         self._contract = contract
         self._scorers = scorers
+        self._unsent = unsent
         self._prompt_scores: dict[tuple[str, str], dict[str, Score]] = {}
 
     def rows(self, cell: ExpectedCell) -> list[ScoreRow]:
@@ -155,7 +160,7 @@ class _Runner:
             return None, ("void", self._index.void[cell.cell_id, phase])
         request = self._index.requests.get((cell.sample_id, cell.cell_id, phase))
         if request is None:
-            return None, ("error", "request.missing")
+            return None, ("error", self._unsent.get((cell.sample_id, cell.arm_id), "request.missing"))
         response = self._index.responses.get(request.request_id)
         if response is None:
             return None, ("error", "response.missing")

@@ -201,3 +201,18 @@ def test_what_could_not_be_built_is_counted_by_arm_and_code() -> None:
     tally([row("s1", "a", "compression.unavailable: dry")]).require_prompts("bytes")
     with pytest.raises(DeadEndError, match=r"tokenizer=bytes\):\n  a: 1 of 1 sample without a prompt, x.y"):
         tally([row("s1", "a", "x.y: z")]).require_prompts("bytes")
+
+
+def test_a_prompt_that_may_not_be_sent_is_an_error_with_its_reason(
+    run_small: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    done = run_small(tmp_path, "arms.naive.authority.providers=[elsewhere]", "rebuild=false")
+    rows = [row for row in read_scores(done.folder.scores) if row.arm_id == "naive"]
+    exact = Counter((row.status, row.code) for row in rows if row.metric == "exact_citation")
+    assert exact == {("error", "provider.unauthorized"): 3 * 3}
+    assert {row.status for row in rows if row.metric == "tokens_prompt"} == {"ok"}  # it was built
+    head = done.folder.path.joinpath("report.md").read_text().replace("\\", "").split("| --- | --- |")[0]
+    assert (
+        "0 of 9 prompts could not be built, 3 of 9 were built and not sent (provider.unauthorized 3)." in head
+    )
+    assert done.counts.skipped == {"provider.unauthorized": CAPSULE}  # the same cells as the capsule

@@ -56,6 +56,10 @@ def test_missing_rows_are_errors_with_their_reason(world: Any) -> None:
     assert {rows[m].code for m in QUALITY - BUILD} == {"response.missing"}
     rows = world.score(requests=[], responses=[])
     assert {rows[m].code for m in LATENCY} == {"request.missing"}
+    denied = {("s0", "capsule"): "provider.unauthorized"}  # built, and not sent: for this reason
+    rows = world.score(requests=[], responses=[], unsent=denied)
+    assert {rows[m].code for m in LATENCY | QUALITY - BUILD} == {"provider.unauthorized"}
+    assert rows["tokens_prompt"].value == 100.0
     rows = world.score(builds=[])
     assert {(row.status, row.code) for row in rows.values()} == {("error", "build.missing")}
 
