@@ -30,7 +30,7 @@ from bench.engines.openai_start import require_model, required, server_info, tra
 from bench.engines.start import EngineStart
 from bench.engines.vllm_engine import engine_environment
 from bench.model_store import ModelFolder
-from bench.specs import EngineSpec
+from bench.specs import EngineSpec, ProviderSpec, ServerSpec
 
 _POLL_S = 0.5
 _ASK_LIMIT_S = 30.0
@@ -45,20 +45,14 @@ def start_vllm_server(start: EngineStart) -> OpenAiEngine:
         EngineAbsentError: It did not start, or its address is taken.
         EngineSettingError: What it would be started with is missing, or it is not what was asked for.
     """
-    provider, tokenizer = required(start)
-    server, endpoint, at = provider.server, provider.endpoint, f"providers.{provider.provider_id}"
-    if server is None or endpoint is None:
-        raise EngineSettingError(f"{at}: expected an endpoint and a server of ours")
-    if start.folder is None:
-        raise EngineSettingError(
-            f"{at}: a vLLM server needs a model folder, found none: expected "
-            "tokenizer=model, which prepares it"
-        )
+    provider, _ = required(start)
+    server, endpoint, folder = _settings(start, provider)
     transport = transport_of(provider, server, {})
     if _health(transport, provider.provider_id, endpoint) is not None:
         raise EngineAbsentError(
             f"provider {provider.provider_id}: {endpoint} is taken: somebody answers there already; end that "
-            f"server and continue, or start a new run with another port in {at}.endpoint"
+            "server and continue, or start a new run with another port in "
+            f"providers.{provider.provider_id}.endpoint"
         )
     began = time.monotonic()
     child = Child(
@@ -68,52 +62,77 @@ def start_vllm_server(start: EngineStart) -> OpenAiEngine:
         on_process=start.on_process,
     )
     try:
-        command = server_command(start, start.folder, endpoint, server.model)
+        command = server_command(start, folder, endpoint, server.model)
         child.ask({"op": "start", "command": command}, limit_s=_ASK_LIMIT_S, what="starting the server")
         limit = began + start.spec.start_timeout_s
         _wait(child, lambda: _health(transport, provider.provider_id, endpoint) == 200, limit)
-        listed = require_model(transport, provider.provider_id, endpoint, server.model)
-        facts = cache_facts(transport.control(provider.provider_id, endpoint, "/metrics").body)
-        version = _version(transport, provider.provider_id, endpoint)
-        server = dataclasses.replace(server, block_size=facts["block_size"], control=True)
-        info = server_info(
-            provider,
-            server,
-            start,
-            listed=listed,
-            start_us=round((time.monotonic() - began) * 1_000_000),
-        )
-        if facts["prefix_caching"] != start.prefix_caching:
-            raise EngineSettingError(
-                f"prefix caching: asked for {start.prefix_caching}, the server has {facts['prefix_caching']}"
-            )
-        profile = {
-            **info.profile,
-            "weight_digest": start.folder.weight_digest,
-            "tokenizer_digest": start.folder.tokenizer_digest,
-            "dtype": start.model.dtype,
-            "engine_version": version,
-            "window": start.spec.window,
-            "max_num_seqs": start.spec.max_num_seqs,
-            "kv_blocks": facts["kv_blocks"],
-            "retention": start.spec.retention,
-            "device": start.spec.device,
-        }
-        block_rule = start.spec.retention == "none"
-        return OpenAiEngine(
-            endpoint=endpoint,
-            info=dataclasses.replace(info, block_rule=block_rule, profile=profile),
-            server=server,
-            transport=transport,
-            tokenizer=tokenizer,
-            on_close=child.close,
-        )
+        return _engine(start, provider, transport, child, began)
     except HttpError as error:
         child.close()
         raise EngineAbsentError(f"the server at {endpoint}: {error}. {last_lines(start.log)}") from error
     except BaseException:  # Ctrl-C too: the caller has no engine yet that it could close
         child.close()
         raise
+
+
+def _settings(start: EngineStart, provider: ProviderSpec) -> tuple[ServerSpec, str, ModelFolder]:
+    """What a server is started with.
+
+    Raises:
+        EngineSettingError: Some of it is missing.
+    """
+    at = f"providers.{provider.provider_id}"
+    if provider.server is None or provider.endpoint is None:
+        raise EngineSettingError(f"{at}: expected an endpoint and a server of ours")
+    if start.folder is None:
+        raise EngineSettingError(
+            f"{at}: a vLLM server needs a model folder, found none: expected "
+            "tokenizer=model, which prepares it"
+        )
+    return provider.server, provider.endpoint, start.folder
+
+
+def _engine(
+    start: EngineStart, provider: ProviderSpec, transport: HttpTransport, child: Child, began: float
+) -> OpenAiEngine:
+    """The engine over a server that answers, after a look at what it says of itself.
+
+    Raises:
+        EngineSettingError: It is not what was asked for.
+        HttpError: It does not answer any more.
+    """
+    _, tokenizer = required(start)
+    asked, endpoint, folder = _settings(start, provider)
+    listed = require_model(transport, provider.provider_id, endpoint, asked.model)
+    facts = cache_facts(transport.control(provider.provider_id, endpoint, "/metrics").body)
+    if facts["prefix_caching"] != start.prefix_caching:
+        raise EngineSettingError(
+            f"prefix caching: asked for {start.prefix_caching}, the server has {facts['prefix_caching']}"
+        )
+    server = dataclasses.replace(asked, block_size=facts["block_size"], control=True)
+    version = _version(transport, provider.provider_id, endpoint)
+    took_us = round((time.monotonic() - began) * 1_000_000)
+    info = server_info(provider, server, start, listed=listed, start_us=took_us)
+    profile = {
+        **info.profile,
+        "weight_digest": folder.weight_digest,
+        "tokenizer_digest": folder.tokenizer_digest,
+        "dtype": start.model.dtype,
+        "engine_version": version,
+        "window": start.spec.window,
+        "max_num_seqs": start.spec.max_num_seqs,
+        "kv_blocks": facts["kv_blocks"],
+        "retention": start.spec.retention,
+        "device": start.spec.device,
+    }
+    return OpenAiEngine(
+        endpoint=endpoint,
+        info=dataclasses.replace(info, block_rule=start.spec.retention == "none", profile=profile),
+        server=server,
+        transport=transport,
+        tokenizer=tokenizer,
+        on_close=child.close,
+    )
 
 
 def server_command(start: EngineStart, folder: ModelFolder, endpoint: str, model: str) -> list[str]:

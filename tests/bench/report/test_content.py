@@ -57,9 +57,19 @@ def test_predictions_that_differ_are_counted_and_named(report: ReportInput) -> N
 
 def test_what_ran_is_told(view: RunView) -> None:
     facts = dict(what_ran(view))
-    assert facts["Samples"] == "12 in each of 10 cells"
+    assert facts["Samples"] == "12 in each of 10 cells, over 12 sets of sources"
     assert "prefix caching off, block of 32 tokens" in facts["Engine"]
     assert facts["Hardware"] == "cores 2, cpu Example CPU, gpu none, memory_gib 24"
+
+
+def test_samples_that_share_sources_are_named_and_a_corpus_is_not(report: ReportInput) -> None:
+    def told(sources: tuple[tuple[str, str], ...]) -> str:
+        rows = [*(replace(s, sources=sources) for s in report.samples[:4]), *report.samples[4:]]
+        return dict(what_ran(RunView(replace(report, samples=rows))))["Samples"]
+
+    alike = "; samples over the same sources are alike, so true intervals are wider"
+    assert told(report.samples[0].sources) == f"12 in each of 10 cells, over 9 sets of sources{alike}"
+    assert told(()) == "12 in each of 10 cells, over 8 sets of sources"  # four over a corpus
 
 
 def test_headlines_are_sums_over_all_expected_samples(view: RunView, report: ReportInput) -> None:
