@@ -86,6 +86,10 @@ def _check_compression(at: str, arm: ArmSpec) -> None:
         )
     if spec.name == LLMLINGUA2 and not spec.model:
         raise ConfigError(f"{at}.compression.model: expected a token classifier for {spec.name}, found none")
+    if spec.name != "none" and arm.layout != "capsule":
+        raise ConfigError(
+            f"{at}.compression.name: expected none for layout {arm.layout}, found {spec.name!r}"
+        )
     if spec.mode != ITEMS and arm.layout != "capsule":
         raise ConfigError(
             f"{at}.compression.mode: expected {ITEMS} for layout {arm.layout}, found {spec.mode!r}"

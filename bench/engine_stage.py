@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.config import plain_value
+from bench.contracts.forms import is_constrained
 from bench.device_memory import require_back, used_mib
 from bench.egress import AuthorizedEngine, RunGate
 from bench.engines.base import EngineAbsentError, EngineError, EngineInfo, EngineSettingError
@@ -210,6 +211,7 @@ def _start(stage: Stage, group: Group) -> EngineStart:
         log=stage.folder.path / f"engine-{group.name}.log",
         tokenizer=stage.tokenizer,
         on_process=stage.lock.add_engine,
+        grammars=any(is_constrained(cell.arm.contract.name) for cell in group.cells),
         provider=next((p for p in stage.spec.providers if p.provider_id == group.provider), None),
     )
 

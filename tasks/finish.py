@@ -55,7 +55,10 @@ def only_options(spec: TaskSpec, *names: str) -> None:
     for name in spec.options:
         if name not in names:
             known = ", ".join(sorted(names)) or "none"
-            raise TaskError(f"task.options.{name} of {spec.name}: unknown option; known: {known}")
+            raise TaskError(
+                f"task.options.{name} of {spec.name}: unknown option; known: {known}. Where an experiment "
+                f"sets it, take it out with ~task.options.{name}"
+            )
 
 
 def rows_digest(rows: Sequence[Mapping[str, object]]) -> str:

@@ -67,11 +67,12 @@ def settings_of(spec: TaskSpec, *, limit: int | None, examples: int) -> Settings
     Raises:
         TaskError: An option is of another type or out of range, or ``together`` has no effect.
     """
-    spread, together = option(spec, "spread", False), count_option(spec, "together", 1)
-    if together < 1 or (together > 1 and not spread):
+    spread, together = option(spec, "spread", False), option(spec, "together", 1)
+    if together < 1 or (together > 1 and (not spread or limit is None)):
         raise TaskError(
-            f"task.options.together of {spec.name}: expected 1, or more with task.options.spread=true, "
-            f"found {together} with spread={str(spread).lower()}"
+            f"task.options.together of {spec.name}: expected 1, or more with task.options.spread=true and a "
+            f"task.limit, found {together} with spread={str(spread).lower()} and "
+            f"{'no limit' if limit is None else f'limit={limit}'}"
         )
     return Settings(
         limit=limit,

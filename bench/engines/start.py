@@ -30,6 +30,7 @@ class EngineStart:
         tokenizer: The run's tokenizer; engines that tokenize by themselves ignore it.
         on_process: Called with the engine's process record as soon as the process exists, before it is
             ready: write it down, so that a resume finds an engine whose driver was killed.
+        grammars: Whether requests with grammars will come; the engine prepares for them before it is ready.
         provider: Who is asked, for engines that are reached over a connection; None: this machine.
     """
 
@@ -40,6 +41,7 @@ class EngineStart:
     log: Path
     tokenizer: Tokenizer | None = None
     on_process: Callable[[ProcessRecord], None] = ignore_process
+    grammars: bool = False
     provider: ProviderSpec | None = None
 
 

@@ -22,6 +22,7 @@ from bench.specs import EngineSpec, ModelSpec
 
 _RETENTION = ("none", "default")
 _DEVICES = ("cpu", "cuda")
+_WARM_UP = "random ids under a salt of their own before the first request; counters start after it"
 _CONTROL_LIMIT_S = 120.0  # reset and counters: at once unless the engine hangs
 
 
@@ -96,7 +97,7 @@ def start_vllm(start: EngineStart) -> VllmEngine:
         raise EngineSettingError(
             "the vLLM engine needs a model folder, found none: expected tokenizer=model, which prepares it"
         )
-    message = {"op": "start", "arguments": engine_arguments(start, folder)}
+    message = {"op": "start", "arguments": engine_arguments(start, folder), "grammars": start.grammars}
     began = time.monotonic()
     child = Child(
         [sys.executable, "-m", "bench.engines.vllm_worker"],
@@ -222,5 +223,5 @@ def _profile(model: ModelSpec, spec: EngineSpec, folder: ModelFolder, facts: Mes
         "max_num_batched_tokens": facts["max_num_batched_tokens"],
         "async_scheduling": facts["async_scheduling"],
         "enforce_eager": facts["enforce_eager"],
-        "warm_up": "random ids under a salt of their own before the first request; counters start after it",
+        "warm_up": _WARM_UP + ("; a grammar too" if facts["grammars_ready"] else ""),
     }

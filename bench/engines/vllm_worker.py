@@ -10,7 +10,8 @@ Rules of this module:
   is closed.
 - It says what it saw and nothing else: durations come from the engine's own monotonic stamps; unknown is
   None.
-- Before the first request with a grammar the engine's grammar machinery is warmed up, under the same salt.
+- The engine's grammar machinery takes seconds to get ready. It is warmed up with the rest where grammars are
+  announced, so that no measured wave pays for it; else before the first request with one, under that salt.
 - Warm-up: random ids under a salt of its own, before ``ready``; the prefix cache is reset afterwards and
   the counters start at what they then show.
 """
@@ -67,8 +68,12 @@ class Worker:
     def _wanted(self, key: str) -> bool:
         return key != "prefix_cache_retention_interval" or self.retention_known
 
-    def warm_up(self) -> None:
-        """Runs every code path of a measured wave once, under a salt of its own."""
+    def warm_up(self, *, grammars: bool) -> None:
+        """Runs every code path of a measured wave once, under a salt of its own.
+
+        Args:
+            grammars: Whether waves with grammars will come.
+        """
         config = self.llm.llm_engine.vllm_config
         vocabulary = config.model_config.get_vocab_size()
         n = min(_WARM_UP_TOKENS, config.model_config.max_model_len - 8)
@@ -83,6 +88,8 @@ class Worker:
                 for _ in range(width)
             ]
             self.llm.generate(prompts, params, use_tqdm=False)
+        if grammars:
+            self._warm_up_grammars()
         if not self.llm.reset_prefix_cache():
             raise RuntimeError("the prefix cache could not be reset after the warm-up")
         self._base = self._read_counters()
@@ -121,6 +128,7 @@ class Worker:
             "torch_version": str(torch.__version__),
             "threads": torch.get_num_threads(),
             "omp_wait_policy": os.environ.get("OMP_WAIT_POLICY"),
+            "grammars_ready": self._grammars is not None,
         }
 
     @staticmethod
@@ -260,7 +268,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
             message = decode(line)
             if worker is None:
                 worker = Worker(message["arguments"])
-                worker.warm_up()
+                worker.warm_up(grammars=message["grammars"])
                 answer({"ok": worker.facts()})
             elif message["op"] == "generate":
                 wave = [request_from_value(value) for value in message["requests"]]

@@ -20,6 +20,13 @@ SUBJECTS = (
 )
 
 
+FEWEST_PAIRS = 6  # 2 * 0.5**5 is above 0.05: five signs that agree are no evidence yet
+OWN_ENGINE = (
+    "An arm with a retention setting of its own runs on an engine of its own, at another time: what the "
+    "machine did meanwhile is in the difference of times."
+)
+
+
 def brief_table(view: RunView) -> Table | None:
     """Four metrics in the reference state; ``None`` if no capsule arm can be paired with a naive one."""
     spec = view.input.spec
@@ -63,7 +70,12 @@ def brief_table(view: RunView) -> Table | None:
         data=tuple(data),
         right=frozenset({2, 3, 5}),
         groups=1,
-        notes=("Means over the samples that both arms completed. All comparisons stand further down.",),
+        notes=(
+            "Means over the samples that both arms completed. All comparisons stand further down. Fewer than "
+            f"{FEWEST_PAIRS} pairs tell nothing apart at 5 %, whatever their interval: all could differ the "
+            "same way by chance.",
+            *((OWN_ENGINE,) if any(arm.retention for arm in view.arms) else ()),
+        ),
     )
 
 
@@ -77,14 +89,14 @@ def _shown(metric: str, diff: Difference) -> tuple[str, ...]:
         return "", "", diff.reason or "", "", ""
     left, right = (numbers.in_unit(unit, value) for value in diff.means)
     change = numbers.with_interval(numbers.difference(unit, diff.mean), unit, diff.interval)
-    return left, right, change, f"{diff.n:,}", _reading(diff.interval)
+    return left, right, change, f"{diff.n:,}", _reading(diff.n, diff.interval)
 
 
-def _reading(interval: Interval | None) -> str:
-    if interval is None:
-        return "too few samples"
-    if interval.flat:
+def _reading(pairs: int, interval: Interval | None) -> str:
+    if interval is not None and interval.flat and pairs > 1:
         return "the same on every sample"
+    if interval is None or pairs < FEWEST_PAIRS:
+        return "too few pairs"
     if interval.low <= 0 <= interval.high:
         return "not told apart"
     return "higher" if interval.low > 0 else "lower"

@@ -127,8 +127,9 @@ def _rates(view: RunView, arm: ArmSpec) -> tuple[Row, Data]:
 
 def _losses(view: RunView, arm: ArmSpec, limits: Interval | None) -> tuple[Row, Data]:
     losses = [lost(build, view.input.texts) for build in view.builds(arm.arm_id)]
-    totals = [sum(getattr(each, name) for each in losses) for name in LOSSES]
-    shown = [f"{total:,}" if arm.compression.mode != "items" else MISSING for total in totals]
+    totals = [sum(getattr(each, name) for each in losses) if losses else None for name in LOSSES]
+    lossy = arm.compression.mode != "items"
+    shown = [MISSING if total is None or not lossy else f"{total:,}" for total in totals]
     there = _answers_there(view, arm)
     share, altered = _mean(there), _altered(view, arm)
     verbatim = numbers.with_interval(numbers.share(share), "share", _interval(view, there))

@@ -44,7 +44,13 @@ def engine(
     log = tmp_path_factory.mktemp("engine") / "engine-0.log"
     started = start_vllm(
         EngineStart(
-            spec=spec, model=model, folder=folder, prefix_caching=True, log=log, on_process=records.append
+            spec=spec,
+            model=model,
+            folder=folder,
+            prefix_caching=True,
+            log=log,
+            on_process=records.append,
+            grammars=True,
         )
     )
     yield started
@@ -90,6 +96,7 @@ def test_what_it_says_about_itself(engine: VllmEngine, folder: ModelFolder, spec
     assert info.block_size == spec.block_size
     assert info.profile["weight_digest"] == folder.weight_digest
     assert info.profile["window"] == 2560
+    assert str(info.profile["warm_up"]).endswith("; a grammar too")  # or the first wave would pay for it
     assert {key for key, value in info.profile.items() if value is None} <= {
         "chat_template_digest",
         "omp_wait_policy",  # of CPU engines

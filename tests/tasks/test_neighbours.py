@@ -109,7 +109,7 @@ def test_together_takes_groups_of_questions_about_one_context(make_spec: Callabl
         choose(rows(12, 3), make_spec(), naming, replace(settings, together=4))
 
 
-@pytest.mark.parametrize("options", [{"together": 0, "spread": True}, {"together": 2}])
+@pytest.mark.parametrize("options", [{"together": 0, "spread": True}, {"together": -1}, {"together": 2}])
 def test_together_without_effect_is_refused(
     make_spec: Callable[..., TaskSpec], options: dict[str, Any]
 ) -> None:
@@ -117,6 +117,11 @@ def test_together_without_effect_is_refused(
         TaskError, match=r"options.together of .*: expected 1, or more with task.options.spread"
     ):
         settings_of(make_spec(options=options), limit=4, examples=0)
+
+
+def test_together_without_a_limit_is_refused(make_spec: Callable[..., TaskSpec]) -> None:
+    with pytest.raises(TaskError, match="with spread=true and no limit"):
+        settings_of(make_spec(options={"together": 2, "spread": True}), limit=None, examples=0)
 
 
 def test_samples_come_in_file_order_up_to_the_limit(make_spec: Callable[..., TaskSpec]) -> None:
