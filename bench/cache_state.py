@@ -214,7 +214,7 @@ def judge_cell(
         void=code is not None,
         code=code,
         answered=len(counted.results),
-        wall_us=counted.wall_us if counted.results else None,
+        wall_us=counted.wall_us if counted.results and not info.replayed else None,
         provider=provider,
     )
 

@@ -12,7 +12,7 @@ from bench.compression.llmlingua import library_model
 from bench.compression.registry import LIBRARY
 from bench.engines.base import EngineSettingError
 from bench.engines.openai_start import credentials_of
-from bench.engines.replay import finished_run, recorded_folder
+from bench.engines.replay import REPLAY, finished_run, recorded_folder
 from bench.groups import may_be_asked
 from bench.model_store import ModelFolder
 from bench.names import check_names
@@ -24,8 +24,6 @@ from capsules.tokenized import Frame
 from capsules.tokenizer import Tokenizer
 from tasks.base import TaskData
 from tasks.registry import load_task
-
-REPLAY = "replay"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +53,7 @@ def prepare(spec: RunSpec, reporter: Reporter, *, engine: bool = True) -> Prepar
     if engine:
         require_record(spec)
     data = load_task(spec.task)
-    if engine:
+    if engine and spec.engine.name != REPLAY:  # a replay asks nobody
         require_keys(spec, {sample.input.project for sample in data.samples}, os.environ)
     tokenizer, model = run_tokenizer(spec, reporter.say, engine=engine)
     reporter.say(
@@ -75,7 +73,9 @@ def require_record(spec: RunSpec) -> None:
         EngineSettingError: It is not, it is not finished, or it is to be replayed and asked another model.
     """
     if spec.engine.name == REPLAY:
-        recorded_folder(spec.engine, spec.model)
+        asked = may_be_asked(spec)
+        providers = [p for p in spec.providers if p.provider_id in asked]
+        recorded_folder(spec.engine, spec.model, tokenizer=spec.tokenizer, providers=providers)
     elif spec.engine.recorded:
         finished_run(spec.engine)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from bench.engines.base import Engine, EngineSettingError
 from bench.engines.fake import start_fake
 from bench.engines.openai_start import start_openai
-from bench.engines.replay import start_replay
+from bench.engines.replay import REPLAY, start_replay
 from bench.engines.start import EngineFactory, EngineStart
 from bench.engines.vllm_engine import start_vllm
 from bench.engines.vllm_server import start_vllm_server
@@ -20,7 +20,7 @@ from bench.specs import RunSpec
 ENGINES: Mapping[str, EngineFactory] = {
     "fake": start_fake,
     "openai": start_openai,
-    "replay": start_replay,
+    REPLAY: start_replay,
     "vllm": start_vllm,
     "vllm_server": start_vllm_server,
 }
@@ -60,12 +60,14 @@ def require_engines(spec: RunSpec) -> None:
 def start_engine(start: EngineStart) -> Engine:
     """Starts the engine that the start names: the provider's, or ``start.spec.name`` on this machine.
 
+    A run that is replayed is replayed for every provider: nobody is started or contacted.
+
     Raises:
         RegistryError: Unknown engine.
         EngineError: It did not start; ``EngineSettingError``: what came back is no ``Engine``.
     """
     server = None if start.provider is None else start.provider.server
-    name = start.spec.name if server is None else server.engine
+    name = start.spec.name if server is None or start.spec.name == REPLAY else server.engine
     engine = engine_factory(name)(start)
     missing = [member for member in _MEMBERS if not hasattr(engine, member)]
     if missing:

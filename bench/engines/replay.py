@@ -6,14 +6,17 @@ Rules that this module owns:
   arm or experiment that asked for exactly the same: ids, sampling, salt). What no record answers is an error
   result with ``replay.missing``; nothing is made up, and nothing is sent.
 * A run is replayed for the model that it asked and for no other: name, kind, reference, revision and data
-  type must be equal. Prompt, temperature, stop words, lengths and grammar are in the request digest.
+  type must be equal, the tokenizer too, and of a provider the model's name. Prompt, temperature, stop words,
+  lengths and grammar are in the request digest.
+* Every provider's requests are answered from the record, by what the same provider had answered.
 * A replayed answer carries no times: nothing was measured now. Text, ids and token counts are the record's.
+* What no model had said stays so: a replayed fake engine is fake.
 * Records of void cells, and answers that were errors, are no answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,15 +28,17 @@ from bench.engines.results import failed
 from bench.engines.start import EngineStart
 from bench.recorder import read_ids
 from bench.records import CellState, RequestRow, ResponseRow
-from bench.records_io import RowError, read_rows
+from bench.records_io import RowError, read_rows, read_values
 from bench.request_identity import ids_bytes, request_digest
 from bench.resume import last_answers
 from bench.run_store import RunError, RunFolder
-from bench.specs import EngineSpec, ModelSpec
+from bench.specs import EngineSpec, ModelSpec, ProviderSpec
 from capsules.content_id import content_id
+from capsules.decision import LOCAL
 from capsules.store import Store
 
 MISSING = "replay.missing"
+REPLAY = "replay"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +48,8 @@ class Recorded:
     Attributes:
         run_id: Its id.
         manifest: ContentId of its manifest, which fixes everything else.
-        by_id, by_digest: Final answers by request_id and by request_digest.
+        by_id, by_digest: Final answers of one provider by request_id and by request_digest.
+        fake: Whether any of its engines was no model.
         store: Holds the ids of what was generated.
     """
 
@@ -52,6 +58,7 @@ class Recorded:
     by_id: Mapping[str, ResponseRow]
     by_digest: Mapping[str, ResponseRow]
     store: Store
+    fake: bool
 
 
 class ReplayEngine:
@@ -115,14 +122,14 @@ def start_replay(start: EngineStart) -> ReplayEngine:
         EngineSettingError: There is no finished run there, it holds what it should not, or it asked another
             model.
     """
-    folder = recorded_folder(start.spec, start.model)
+    folder = recorded_folder(start.spec, start.model, providers=(start.provider,) if start.provider else ())
     try:
-        recorded = read_recorded(folder)
+        recorded = read_recorded(folder, start.provider.provider_id if start.provider else LOCAL)
     except (OSError, RowError, RunError) as error:
         raise EngineSettingError(f"engine.recorded: {folder.path} cannot be replayed: {error}") from error
     info = EngineInfo(
-        name="replay",
-        fake=False,
+        name=REPLAY,
+        fake=recorded.fake,
         block_size=None,
         prefix_caching=start.prefix_caching,
         block_rule=False,
@@ -144,19 +151,50 @@ def start_replay(start: EngineStart) -> ReplayEngine:
     return ReplayEngine(recorded, info)
 
 
-def recorded_folder(spec: EngineSpec, model: ModelSpec) -> RunFolder:
+def recorded_folder(
+    spec: EngineSpec,
+    model: ModelSpec,
+    *,
+    tokenizer: str | None = None,
+    providers: Iterable[ProviderSpec] = (),
+) -> RunFolder:
     """The finished run that a replay takes its answers from; its rows are not read.
 
+    Args:
+        spec: Names it.
+        model: Which model it must have asked.
+        tokenizer: By which tokenizer's ids it must have been asked; ``None``: not looked at.
+        providers: Who must have answered in it, by the same model.
+
     Raises:
-        EngineSettingError: As ``finished_run``, or it asked another model.
+        EngineSettingError: As ``finished_run``, or it asked another model, by another tokenizer.
     """
     folder = finished_run(spec)
     try:
-        asked = to_spec(load_config(folder.config.read_text("utf-8"))).model
+        asked = to_spec(load_config(folder.config.read_text("utf-8")))
     except (OSError, ConfigError) as error:
         raise EngineSettingError(f"engine.recorded: {folder.path} cannot be replayed: {error}") from error
-    _require_model(folder, asked, model)
+    _require_model(folder, asked.model, model)
+    if tokenizer is not None and _kind(tokenizer) != _kind(asked.tokenizer):
+        raise EngineSettingError(
+            f"engine.recorded: {folder.path} counted and asked with tokenizer {asked.tokenizer!r}; this "
+            f"run's is {tokenizer!r}: none of its requests is one of these"
+        )
+    models = {p.provider_id: p.server.model for p in asked.providers if p.server is not None}
+    for provider in providers:
+        wanted = None if provider.server is None else provider.server.model
+        if wanted is not None and models.get(provider.provider_id) != wanted:
+            raise EngineSettingError(
+                f"engine.recorded: {folder.path} asked provider {provider.provider_id} for the model "
+                f"{models.get(provider.provider_id)!r}; this run's is {wanted!r}: its answers are none of "
+                "this model"
+            )
     return folder
+
+
+def _kind(tokenizer: str) -> str:
+    """``model``, ``bytes``, ``hf``, ``tiktoken``: two names of one kind may lead to one tokenizer."""
+    return tokenizer.partition(":")[0]
 
 
 def finished_run(spec: EngineSpec) -> RunFolder:
@@ -178,8 +216,8 @@ def finished_run(spec: EngineSpec) -> RunFolder:
     return folder
 
 
-def read_recorded(folder: RunFolder) -> Recorded:
-    """The answers of a finished run.
+def read_recorded(folder: RunFolder, provider: str = LOCAL) -> Recorded:
+    """The answers of a finished run that one provider gave.
 
     Raises:
         OSError, RowError: A file is missing, or holds what it should not.
@@ -190,7 +228,9 @@ def read_recorded(folder: RunFolder) -> Recorded:
     by_digest: dict[str, ResponseRow] = {}
     for row in read_rows(folder.requests, RequestRow):
         answer = answers.get(row.request_id)
-        if answer is None or answer.status != "ok" or (row.cell_id, row.phase) in void:
+        if row.provider != provider or answer is None or answer.status != "ok":
+            continue
+        if (row.cell_id, row.phase) in void:
             continue
         by_id[row.request_id] = answer
         by_digest.setdefault(row.request_digest, answer)
@@ -200,6 +240,7 @@ def read_recorded(folder: RunFolder) -> Recorded:
         by_id=by_id,
         by_digest=by_digest,
         store=folder.store(read_only=True),
+        fake=any(engine["info"]["fake"] for engine in read_values(folder.engines)),
     )
 
 

@@ -31,7 +31,11 @@ class Predictions:
 
 def fake_engines(view: RunView) -> list[str]:
     """Names of the engines that are no model."""
-    return [str(engine.get("name")) for engine in _engines(view) if engine.get("fake")]
+    return [
+        f"{engine.get('name')} of a fake engine" if engine.get("replayed") else str(engine.get("name"))
+        for engine in _engines(view)
+        if engine.get("fake")
+    ]
 
 
 def replayed_runs(view: RunView) -> list[str]:

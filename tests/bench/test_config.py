@@ -89,6 +89,10 @@ BAD = {
         "arms.capsule.contract: expected settings of its own (name, max_quotes, min_chars), found quotee; "
         "did you mean arms.capsule.contract.name=quote? (names: quote, pointer, quote_constrained, p",
     ),
+    "compression without capsules": (
+        ["arms.naive.compression.name=extractive"],
+        "arms.naive.compression.name: expected none for layout naive, found 'extractive'",
+    ),
     "name for settings": (["arms.naive.retrieval=dense"], "did you mean arms.naive.retrieval.name=dense? ("),
     "nothing for settings": (["arms.naive.selection=null"], "which one is said by arms.naive.selection.name"),
     "name for an arm": (["arms.naive=capsule"], "a ready one is chosen by arm@arms.naive=..., and added "),

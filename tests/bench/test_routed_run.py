@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bench.config import to_spec
-from bench.engines.base import EngineAbsentError
+from bench.engines.base import EngineAbsentError, EngineSettingError
 from bench.engines.registry import start_engine
 from bench.engines.start import EngineStart
 from bench.hydra_app import compose_config
@@ -286,3 +286,19 @@ def test_a_routed_arm_that_fits_no_prompt_is_an_error_and_goes_to_nobody(asked: 
     assert StoredRun(outcome.folder).routes == []
     assert server.received == b""
     assert {check.result for check in verify_run(outcome.folder, None)} == {"pass"}
+
+
+def test_a_replay_answers_for_every_provider_and_contacts_nobody(
+    routed: tuple[Outcome, Any], asked: Any
+) -> None:
+    recorded = routed[0].folder
+    outcome, server = asked("engine=replay", f"engine.recorded={recorded.path}")
+    assert server.received == b""
+    assert (outcome.exit_code, outcome.void) == (0, ())
+    known, found = StoredRun(recorded), StoredRun(outcome.folder)
+    text = {row.request_id: row.text for row in known.responses}
+    assert {row.request_id: row.text for row in found.responses} == text
+    assert {row.provider for row in found.requests} == {"local", "server"}
+    assert {engine["info"]["name"] for engine in found.engines} == {"replay"}
+    with pytest.raises(EngineSettingError, match=r"for the model 'm'; this run's is 'n'"):
+        asked("engine=replay", f"engine.recorded={recorded.path}", "providers.server.server.model=n")

@@ -13,6 +13,7 @@ import pytest
 from bench.config import load_config, to_spec
 from bench.engines.base import EngineRequest, EngineSettingError
 from bench.engines.registry import start_engine
+from bench.engines.replay import recorded_folder
 from bench.engines.start import EngineStart
 from bench.pipeline import Outcome
 from bench.planner import sampling_of
@@ -53,9 +54,25 @@ def test_a_replayed_run_has_the_answers_and_the_scores_of_the_record_and_no_time
     assert [row for row in found.score() if not row.metric.endswith("_us")] == quality
     assert not any(row.status == "ok" for row in found.score() if row.metric == "ttft_us")
     assert not any(cell.reset_verified for cell in found.cells)
+    assert {cell.wall_us for cell in found.cells} == {None}  # its own clock says nothing of an engine
     report = (again.folder.path / "report.md").read_text("utf-8")
     assert "REPLAYED" in report
+    assert "FAKE ENGINE: replay of a fake engine is no model." in report  # as the record was
+    rates = (again.folder.path / "tables" / "cache.csv").read_text("utf-8").splitlines()
+    assert rates[0].endswith(",requests_per_s,prompt_tokens_per_s")
+    assert all(line.endswith(",,") for line in rates[1:])
+    costs = (again.folder.path / "tables" / "cost.csv").read_text("utf-8").splitlines()
+    place = costs[0].split(",").index("per_answer")
+    assert {line.split(",")[place] for line in costs[1:]} == {""}
     assert all(check.result == "pass" for check in verify_run(again.folder, None))
+
+
+def test_a_record_of_another_tokenizer_is_refused(recorded: Path) -> None:
+    start = start_of(recorded)
+    spec = to_spec(load_config((recorded / "config.yaml").read_text("utf-8")))
+    assert recorded_folder(start.spec, start.model, tokenizer=spec.tokenizer).path == recorded
+    with pytest.raises(EngineSettingError, match=r"with tokenizer 'hf:.*'; this run's is 'model'"):
+        recorded_folder(start.spec, start.model, tokenizer="model")
 
 
 def test_what_no_record_answers_is_a_scored_failure(

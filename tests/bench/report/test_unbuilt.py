@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from bench.report.facts import compare_predictions, what_went_wrong
 from bench.report.inputs import ReportInput
+from bench.report.numbers import MISSING
+from bench.report.tables_compression import losses_table
 from bench.report.tables_unbuilt import unbuilt_table, unbuilt_told
 from bench.report.view import RunView
 
@@ -53,3 +55,23 @@ def test_prompts_that_could_not_be_built_are_told_by_arm_and_code(report: Report
     assert [row[:4] for row in table.data] == [(f"arm_{n}", "x.y", 1, 1) for n in range(8)]
     clean = RunView(replace(report, builds=[row for row in report.builds if row.status == "ok"]))
     assert (unbuilt_told(clean), unbuilt_table(clean)) == (None, None)
+
+
+def test_an_arm_without_a_prompt_lost_nothing_that_is_known(report: ReportInput) -> None:
+    arms = [
+        replace(arm, compression=replace(arm.compression, mode="raw"))
+        if arm.arm_id == "capsule_extractive"
+        else arm
+        for arm in report.spec.arms
+    ]
+    builds = [
+        replace(row, status="error", error="budget.required.unfit: no")
+        if row.arm_id == "capsule_extractive"
+        else row
+        for row in report.builds
+    ]
+    table = losses_table(RunView(replace(report, spec=replace(report.spec, arms=tuple(arms)), builds=builds)))
+    (data,) = [row for row in table.data if row[0] == "capsule_extractive"]
+    assert data[1:7] == (0, None, None, None, None, None)
+    (shown,) = [row for row in table.rows if row[0] == "capsule_extractive"]
+    assert shown[2:7] == (MISSING,) * 5
