@@ -30,6 +30,7 @@ from bench.progress import Reporter
 from bench.records import CompressionRow
 from bench.records_io import RowWriter, read_rows, set_torn_tail_aside
 from bench.run_store import DeadEndError, RunError, RunFolder
+from bench.specs import RunSpec
 from capsules.canonical import canonical_bytes, parse_strict
 from capsules.content_id import content_id
 from capsules.errors import CapsuleError
@@ -49,7 +50,12 @@ class _Collected(Exception):
 
 def is_lossy(bench: Bench) -> bool:
     """Whether any arm of the run writes texts anew."""
-    return any(arm.compression.mode != ITEMS for arm in bench.spec.arms)
+    return rewrites(bench.spec)
+
+
+def rewrites(spec: RunSpec) -> bool:
+    """As :func:`is_lossy`, before anything is loaded."""
+    return any(arm.compression.mode != ITEMS for arm in spec.arms)
 
 
 def compress_all(

@@ -10,6 +10,7 @@ from bench.chat_template import frame_of
 from bench.compression.library_env import library_environment
 from bench.compression.llmlingua import library_model
 from bench.compression.registry import LIBRARY
+from bench.compression_stage import rewrites
 from bench.engines.base import EngineSettingError
 from bench.engines.openai_start import credentials_of
 from bench.engines.replay import REPLAY, finished_run, recorded_folder
@@ -70,7 +71,8 @@ def require_record(spec: RunSpec) -> None:
     """Look whether the run is there whose answers, or whose compressors' answers, are given again.
 
     Raises:
-        EngineSettingError: It is not, it is not finished, or it is to be replayed and asked another model.
+        EngineSettingError: It is not, it is not finished, it is to be replayed and asked another model, or
+            it is named where nothing of it would be given again.
     """
     if spec.engine.name == REPLAY:
         asked = may_be_asked(spec)
@@ -78,6 +80,12 @@ def require_record(spec: RunSpec) -> None:
         recorded_folder(spec.engine, spec.model, tokenizer=spec.tokenizer, providers=providers)
     elif spec.engine.recorded:
         finished_run(spec.engine)
+        if not rewrites(spec):
+            raise EngineSettingError(
+                f"engine.recorded: expected engine={REPLAY}, which gives that run's answers again, or an "
+                "arm with a lossy compressor, whose answers any engine takes up; found engine.name="
+                f"{spec.engine.name!r} and no such arm. Without engine.recorded= the run asks anew"
+            )
 
 
 def require_keys(spec: RunSpec, projects: set[str], environ: Mapping[str, str]) -> None:

@@ -87,6 +87,32 @@ def test_a_replay_needs_a_finished_run_of_the_same_model(
         )
 
 
+def test_a_record_of_which_nothing_would_be_given_again_is_refused(
+    refused: Refused, finished: Outcome
+) -> None:
+    message = refused(EngineSettingError, f"engine.recorded={finished.folder.path}")
+    assert message.startswith("engine.recorded: expected engine=replay, ")
+    assert "found engine.name='fake' and no such arm" in message
+
+
+def test_the_bytes_of_a_text_are_no_ids_of_a_servers_model(
+    refused: Refused, small: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    ids = (
+        *CLOUD,
+        "tokenizer=bytes",
+        "providers.cloud.server.prompt=ids",
+        "providers.cloud.server.key_env=null",
+    )
+    message = refused(ConfigError, *ids, *ASKED)
+    assert message.startswith(
+        "tokenizer: expected 'model', hf:<folder> or tiktoken:<encoding>, the one of 'm',"
+    )
+    assert "for providers.cloud.server.prompt=ids" in message
+    for allowed in ((*ids,), (*ids, *ASKED, "providers.cloud.server.prompt=text")):  # not asked; by text
+        start_run(compose_config(small(*allowed)), tmp_path / "allowed", QUIET)
+
+
 def test_the_key_of_a_provider_that_may_be_asked_must_be_there(
     refused: Refused, small: Callable[..., list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
