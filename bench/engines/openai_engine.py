@@ -6,7 +6,8 @@ Rules that this module owns:
   own (``remote``). The key comes from the environment variable that the config names; no record keeps it.
 * A request that brings no answer is an error result that begins with its code; the wave goes on. The engine
   is lost when a whole wave reached nobody, or when every request of ``_SILENT_WAVES`` waves ran out of time.
-  A server that has the model for no request of a wave will have it for none: nothing more is asked.
+  A server that has the model for no request of a wave, knows the key for none (401) or redirects all will do
+  so for ever: nothing more is asked. A 403 may be about what one request holds: it costs that request alone.
 * Where ids are sent, the server must have counted as many: another count means that it read another prompt.
 * Counters and resets are those of vLLM's server, where the provider says that it has them. A server that
   cannot be reset holds what its other users left there: nothing is predicted of its cache.
@@ -20,18 +21,20 @@ from collections.abc import Callable, Sequence
 from threading import Thread
 
 from bench.engines.base import EngineError, EngineInfo, EngineRequest, EngineResult, EngineSettingError
-from bench.engines.http_call import TIMEOUT, UNREACHABLE, HttpError
+from bench.engines.http_call import REFUSED, TIMEOUT, UNREACHABLE, HttpError
 from bench.engines.http_transport import HttpTransport
 from bench.engines.openai_body import MODEL_UNKNOWN, request_body
 from bench.engines.openai_stream import Answer, StreamError, StreamReader
 from bench.engines.remote import Permit, wait_s
 from bench.engines.results import failed
 from bench.specs import ServerSpec
+from capsules.delivery import UNLISTED
 from capsules.egress import Outgoing
 from capsules.tokenizer import Tokenizer
 
 RECOUNTED = "provider.prompt.recounted"
 _SILENT_WAVES = 2
+_KEY_UNKNOWN = 401
 _COUNTERS = {
     "vllm:prefix_cache_queries_total": "prefix_queries",
     "vllm:prefix_cache_hits_total": "prefix_hits",
@@ -88,9 +91,10 @@ class OpenAiEngine:
 
         Raises:
             EngineError: The server is lost: nobody was reached, or nothing came in time.
-            EngineSettingError: It does not have the model.
+            EngineSettingError: It does not have the model, does not know the key, or is elsewhere.
         """
         results: dict[int, EngineResult] = {}
+        statuses: dict[int, int | None] = {}
         faults: list[BaseException] = []
         sent: set[int] = set()
 
@@ -102,7 +106,7 @@ class OpenAiEngine:
                 return released
 
             try:
-                results[index] = self._deliver(request, noted)
+                results[index], statuses[index] = self._deliver(request, noted)
             except BaseException as error:  # a bug of ours must not look like an answer that is missing
                 faults.append(error)
 
@@ -114,7 +118,8 @@ class OpenAiEngine:
         if faults:
             raise faults[0]
         found = [results[index] for index in range(len(requests))]
-        self._require_alive({(found[index].error or "").partition(":")[0] for index in sent})
+        codes = {(found[index].error or "").partition(":")[0] for index in sent}
+        self._require_alive(codes, {statuses[index] for index in sent})
         return found
 
     def reset_prefix_cache(self) -> bool:
@@ -139,7 +144,7 @@ class OpenAiEngine:
         """Ends what the engine started; a server that was there stays."""
         self._on_close()
 
-    def _require_alive(self, codes: set[str]) -> None:
+    def _require_alive(self, codes: set[str], statuses: set[int | None]) -> None:
         """Judge the server by what became of the requests of a wave that were sent to it."""
         self._silent = self._silent + 1 if codes == {TIMEOUT} else 0
         if codes == {MODEL_UNKNOWN}:
@@ -147,13 +152,24 @@ class OpenAiEngine:
                 f"{MODEL_UNKNOWN}: providers.{self._provider}.server.model: expected a model that "
                 f"{self._endpoint} has, found {self._server.model!r}"
             )
+        at = f"provider {self._provider} at {self._endpoint}"
+        if statuses == {_KEY_UNKNOWN}:
+            raise EngineSettingError(
+                f"{REFUSED}: {at}: it refused us (status {_KEY_UNKNOWN}): see "
+                f"providers.{self._provider}.server.key_env"
+            )
+        if codes == {UNLISTED}:
+            raise EngineSettingError(
+                f"{UNLISTED}: {at}: another host answers: see providers.{self._provider}.endpoint"
+            )
         if codes == {UNREACHABLE} or self._silent == _SILENT_WAVES:
             raise EngineError(
                 f"{codes.pop()}: the server of provider {self._provider} at {self._endpoint} is lost or "
                 f"hangs; {self._server.timeout_s} s are given to each answer"
             )
 
-    def _deliver(self, request: EngineRequest, permit: Permit) -> EngineResult:
+    def _deliver(self, request: EngineRequest, permit: Permit) -> tuple[EngineResult, int | None]:
+        """The result, and the status of the refusal that it is."""
         body = request_body(request, self._server, self._tokenizer)
         attempt = 0
         while True:
@@ -161,16 +177,16 @@ class OpenAiEngine:
             reader = StreamReader()
             released = permit(request, body, attempt)
             if isinstance(released, str):
-                return failed(request, released)
+                return failed(request, released), None
             try:
                 self._transport.stream(released, reader.take)
-                return self._result(request, reader.answer(), attempt - 1)
+                return self._result(request, reader.answer(), attempt - 1), None
             except StreamError as error:
-                return failed(request, f"{error} (attempt {attempt})")
+                return failed(request, f"{error} (attempt {attempt})"), None
             except HttpError as error:
                 wait = wait_s(error, attempt, self._server)
                 if wait is None:
-                    return failed(request, f"{error.code}: no answer (attempt {attempt})")
+                    return failed(request, f"{error.code}: no answer (attempt {attempt})"), error.status
             self._sleep(wait)
 
     def _result(self, request: EngineRequest, answer: Answer, retries: int) -> EngineResult:

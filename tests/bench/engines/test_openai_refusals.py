@@ -87,8 +87,7 @@ def refusals(streams: Any, loopback: Any) -> dict[str, tuple[Any, str]]:
             says(400, b'{"error":{"message":"Invalid grammar: canary"}}'), "contract.grammar_uncompilable",
         ),
         "another refusal": (says(400, b'{"error":"canary"}'), "provider.refused"),
-        "no key": (says(401, b"canary"), "provider.refused"),
-        "a redirect": (says(307, b"", "Location: http://127.0.0.1:1/"), "provider.route.unlisted"),
+        "forbidden": (says(403, b"canary"), "provider.refused"),
         "malformed events": (streams.streams(b"data: {canary\n\n"), "provider.reply.malformed"),
         "half a stream": (streams.streams(streams.token("canary"), end=b""), "provider.reply.malformed"),
         "no end of the answer": (streams.streams(streams.token("canary")), "provider.reply.malformed"),
@@ -109,8 +108,8 @@ def refusals(streams: Any, loopback: Any) -> dict[str, tuple[Any, str]]:
 NAMES = [
     "context overflow, vLLM", "context overflow, OpenAI",
     "a grammar that cannot compile",
-    "another refusal", "no key",
-    "a redirect", "malformed events", "half a stream", "no end of the answer", "broken off",
+    "another refusal", "forbidden",
+    "malformed events", "half a stream", "no end of the answer", "broken off",
     "an empty stream", "no stream", "no token", "other ids than were sent",
 ]  # fmt: skip
 
