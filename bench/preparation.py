@@ -13,7 +13,7 @@ from bench.compression.registry import LIBRARY
 from bench.compression_stage import rewrites
 from bench.engines.base import EngineSettingError
 from bench.engines.openai_start import credentials_of
-from bench.engines.replay import REPLAY, finished_run, recorded_folder
+from bench.engines.replay import REPLAY, finished_run, recorded_folder, require_tokenizer
 from bench.groups import may_be_asked
 from bench.model_store import ModelFolder
 from bench.names import check_names
@@ -57,6 +57,8 @@ def prepare(spec: RunSpec, reporter: Reporter, *, engine: bool = True) -> Prepar
     if engine and spec.engine.name != REPLAY:  # a replay asks nobody
         require_keys(spec, {sample.input.project for sample in data.samples}, os.environ)
     tokenizer, model = run_tokenizer(spec, reporter.say, engine=engine)
+    if engine and spec.engine.name == REPLAY:
+        require_tokenizer(finished_run(spec.engine), tokenizer)
     reporter.say(
         f"task {spec.task.name}: {number_of(len(data.samples), 'sample')} of {data.dataset} ({data.origin}), "
         f"{number_of(len(data.examples), 'example')}, {number_of(len(data.refused), 'row')} refused"

@@ -31,11 +31,12 @@ from bench.records import CellState, RequestRow, ResponseRow
 from bench.records_io import RowError, read_rows, read_values
 from bench.request_identity import ids_bytes, request_digest
 from bench.resume import last_answers
-from bench.run_store import RunError, RunFolder
+from bench.run_store import RunError, RunFolder, read_json
 from bench.specs import EngineSpec, ModelSpec, ProviderSpec
 from capsules.content_id import content_id
 from capsules.decision import LOCAL
 from capsules.store import Store
+from capsules.tokenizer import Tokenizer
 
 MISSING = "replay.missing"
 REPLAY = "replay"
@@ -190,6 +191,24 @@ def recorded_folder(
                 "this model"
             )
     return folder
+
+
+def require_tokenizer(folder: RunFolder, tokenizer: Tokenizer) -> None:
+    """Refuse a record that was asked by the ids of another tokenizer of the same kind.
+
+    Raises:
+        EngineSettingError: Naming both; or what the run wrote down of its own cannot be read.
+    """
+    try:
+        known = read_json(folder.facts)["tokenizer"]
+    except (OSError, RunError, KeyError) as error:
+        raise EngineSettingError(f"engine.recorded: {folder.path} cannot be replayed: {error}") from error
+    if known["digest"] != tokenizer.tokenizer_digest:
+        raise EngineSettingError(
+            f"engine.recorded: {folder.path} counted and asked with tokenizer {known['id']} "
+            f"({known['digest']}); this run's is {tokenizer.tokenizer_id} ({tokenizer.tokenizer_digest}): "
+            "none of its requests is one of these"
+        )
 
 
 def _kind(tokenizer: str) -> str:

@@ -87,6 +87,20 @@ def test_a_replay_needs_a_finished_run_of_the_same_model(
         )
 
 
+def test_a_replay_needs_the_tokenizer_of_its_record_and_not_one_of_its_kind(
+    refused: Refused, finished: Outcome, byte_tokenizer: Path, tmp_path: Path
+) -> None:
+    other = Path(shutil.copytree(byte_tokenizer, tmp_path / "other"))
+    file = other / "tokenizer.json"
+    assert '"Z":' in file.read_text("utf-8")
+    file.write_text(file.read_text("utf-8").replace('"Z":', '"Y2":').replace('"z":', '"Z":'), "utf-8")
+    replay = ("engine=replay", f"engine.recorded={finished.folder.path}")
+    message = refused(EngineSettingError, *replay, f"tokenizer=hf:{other}")
+    assert message.startswith(f"engine.recorded: {finished.folder.path} counted and asked with tokenizer ")
+    known, found = message.split("; this run's is ")
+    assert ("bytes (b3:" in known, "other (b3:" in found) == (True, True)
+
+
 def test_a_record_of_which_nothing_would_be_given_again_is_refused(
     refused: Refused, finished: Outcome
 ) -> None:
