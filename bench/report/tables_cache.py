@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from bench.metrics.percentiles import percentiles
 from bench.records import CellState, RequestRow, ResponseRow
 from bench.report import numbers
+from bench.report.facts import replayed_runs
 from bench.report.table import Table, Value
 from bench.report.tables_cost import latency_values
 from bench.report.view import CellView, RunView
@@ -49,6 +50,7 @@ def cache_table(view: RunView) -> Table:
     """Cached share, predictions, times and throughput, a row a cell."""
     rows: list[tuple[str, ...]] = []
     data: list[tuple[Value, ...]] = []
+    replayed = bool(replayed_runs(view))
     for cell in view.cells:
         exchanges = list(_exchanges(view, cell))
         share = _cached_share(view, cell)
@@ -82,7 +84,8 @@ def cache_table(view: RunView) -> Table:
         notes=(
             f"Cached share: cached over prompt tokens, summed over the quality requests. Throughput: quality "
             f"requests in waves of {view.input.spec.concurrency:,}, from sending a wave to its last answer, "
-            "summed. Predictions: all requests of the cell, in every phase.",
+            "summed. Predictions: all requests of the cell, in every phase."
+            + (" Throughput is unknown: answers were replayed, and nothing was timed." if replayed else ""),
         ),
     )
 

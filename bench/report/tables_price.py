@@ -14,6 +14,7 @@ import numpy as np
 from bench.cost.ledger import cell_costs
 from bench.metrics.bootstrap import Interval, resamples
 from bench.report import numbers
+from bench.report.facts import replayed_runs
 from bench.report.table import Table, Value
 from bench.report.view import CellView, RunView
 
@@ -74,7 +75,13 @@ def price_table(view: RunView) -> Table | None:
             f"Prices of {prices.as_of}, from: {prices.source}. Priced: answered samples whose tokens of "
             "every billed class are known. Engine time is what the cell's waves took, shared equally by its "
             "requests; compressor time is priced as engine time of this machine. An interval is missing "
-            "where a resample holds no exact citation.",
+            "where a resample holds no exact citation."
+            + (
+                " Answers were replayed and nothing was timed: what an engine bills by the hour is unknown, "
+                "and so is the cost of what it answered."
+                if replayed_runs(view)
+                else ""
+            ),
         ),
     )
 

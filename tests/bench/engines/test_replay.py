@@ -43,7 +43,14 @@ def start_of(folder: Path, **model: Any) -> EngineStart:
 def test_a_replayed_run_has_the_answers_and_the_scores_of_the_record_and_no_times(
     recorded: Path, finished: Outcome, run_small: Callable[..., Outcome], tmp_path: Path
 ) -> None:
-    again = run_small(tmp_path / "again", "engine=replay", f"engine.recorded={recorded}")
+    price = "prices.providers.local"
+    priced = (
+        f"+price@{price}=blank",
+        f"{price}.engine_hour=100000",
+        "prices.as_of=2026-01-01",
+        "prices.source=x",
+    )
+    again = run_small(tmp_path / "again", "engine=replay", f"engine.recorded={recorded}", *priced)
     assert (again.exit_code, again.void) == (0, ())
     known, found = StoredRun(finished.folder), StoredRun(again.folder)
     answers = {row.request_id: (row.text, row.output_ids_digest) for row in known.responses}
@@ -57,6 +64,10 @@ def test_a_replayed_run_has_the_answers_and_the_scores_of_the_record_and_no_time
     assert {cell.wall_us for cell in found.cells} == {None}  # its own clock says nothing of an engine
     report = (again.folder.path / "report.md").read_text("utf-8")
     assert "REPLAYED" in report
+    assert "Throughput is unknown: answers were replayed, and nothing was timed." in report
+    assert "nothing was timed: what an engine bills by the hour is unknown" in report
+    costs = (again.folder.path / "tables" / "cost.csv").read_text("utf-8").splitlines()[1:]
+    assert {tuple(line.split(",")[2:4]) for line in costs} == {("0", "")}
     assert "FAKE ENGINE: replay of a fake engine is no model." in report  # as the record was
     rates = (again.folder.path / "tables" / "cache.csv").read_text("utf-8").splitlines()
     assert rates[0].endswith(",requests_per_s,prompt_tokens_per_s")
