@@ -110,7 +110,7 @@ SECONDS = 300  # a test that hangs on a fault has noticed it
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A copy of what the suites need, each of which passes there as long as there is no fault."""
     root = tmp_path_factory.mktemp("mutants")
-    for part in ("bench", "capsules", "conf", "tasks", "tests"):
+    for part in ("bench", "capsules", "conf", "docs", "tasks", "tests"):
         shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__", "mutants"))
     shutil.copy(ROOT / "pyproject.toml", root)
     assert run(root, ["-c", "import capsules; print(capsules.__file__)"]).stdout.startswith(
