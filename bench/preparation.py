@@ -79,7 +79,7 @@ def require_record(spec: RunSpec) -> None:
     if spec.engine.name == REPLAY:
         asked = may_be_asked(spec)
         providers = [p for p in spec.providers if p.provider_id in asked]
-        recorded_folder(spec.engine, spec.model, tokenizer=spec.tokenizer, providers=providers)
+        recorded_folder(spec.engine, spec.model, providers=providers)
     elif spec.engine.recorded:
         finished_run(spec.engine)
         if not rewrites(spec):

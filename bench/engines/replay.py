@@ -156,7 +156,6 @@ def recorded_folder(
     spec: EngineSpec,
     model: ModelSpec,
     *,
-    tokenizer: str | None = None,
     providers: Iterable[ProviderSpec] = (),
 ) -> RunFolder:
     """The finished run that a replay takes its answers from; its rows are not read.
@@ -164,11 +163,10 @@ def recorded_folder(
     Args:
         spec: Names it.
         model: Which model it must have asked.
-        tokenizer: By which tokenizer's ids it must have been asked; ``None``: not looked at.
         providers: Who must have answered in it, by the same model.
 
     Raises:
-        EngineSettingError: As ``finished_run``, or it asked another model, by another tokenizer.
+        EngineSettingError: As ``finished_run``, or it asked another model.
     """
     folder = finished_run(spec)
     try:
@@ -176,25 +174,27 @@ def recorded_folder(
     except (OSError, ConfigError) as error:
         raise EngineSettingError(f"engine.recorded: {folder.path} cannot be replayed: {error}") from error
     _require_model(folder, asked.model, model)
-    if tokenizer is not None and _kind(tokenizer) != _kind(asked.tokenizer):
-        raise EngineSettingError(
-            f"engine.recorded: {folder.path} counted and asked with tokenizer {asked.tokenizer!r}; this "
-            f"run's is {tokenizer!r}: none of its requests is one of these"
-        )
     models = {p.provider_id: p.server.model for p in asked.providers if p.server is not None}
     for provider in providers:
         wanted = None if provider.server is None else provider.server.model
-        if wanted is not None and models.get(provider.provider_id) != wanted:
+        if wanted is None:
+            continue
+        if provider.provider_id not in models:
+            raise EngineSettingError(
+                f"engine.recorded: {folder.path} knew no provider {provider.provider_id}: it has none of its "
+                f"answers; it knew {', '.join(sorted(models)) or 'none'}"
+            )
+        known = models[provider.provider_id]
+        if known != wanted:
             raise EngineSettingError(
                 f"engine.recorded: {folder.path} asked provider {provider.provider_id} for the model "
-                f"{models.get(provider.provider_id)!r}; this run's is {wanted!r}: its answers are none of "
-                "this model"
+                f"{known!r}; this run's is {wanted!r}: its answers are none of this model"
             )
     return folder
 
 
 def require_tokenizer(folder: RunFolder, tokenizer: Tokenizer) -> None:
-    """Refuse a record that was asked by the ids of another tokenizer of the same kind.
+    """Refuse a record that was asked by the ids of another tokenizer.
 
     Raises:
         EngineSettingError: Naming both; or what the run wrote down of its own cannot be read.
@@ -209,11 +209,6 @@ def require_tokenizer(folder: RunFolder, tokenizer: Tokenizer) -> None:
             f"({known['digest']}); this run's is {tokenizer.tokenizer_id} ({tokenizer.tokenizer_digest}): "
             "none of its requests is one of these"
         )
-
-
-def _kind(tokenizer: str) -> str:
-    """``model``, ``bytes``, ``hf``, ``tiktoken``: two names of one kind may lead to one tokenizer."""
-    return tokenizer.partition(":")[0]
 
 
 def finished_run(spec: EngineSpec) -> RunFolder:

@@ -6,33 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lamp import write_lamp
 
 from bench.stored_run import StoredRun
 from bench.verification import verify_run
-from capsules.canonical import canonical_bytes
-
-PUBLIC, PRIVATE = "guide", "memo"
 
 
 @pytest.fixture
 def rows(tmp_path: Path) -> Path:
     """Six samples, every second one, the first too, with internal evidence."""
-    file = tmp_path / "own.jsonl"
-    memo = {"id": PRIVATE, "level": "internal", "text": "The lamp is out."}
-    rows = [
-        {
-            "id": f"s{n}",
-            "question": "How high stands the lamp?",
-            "sources": [
-                {"id": PUBLIC, "text": f"The lamp stands {40 + n} m high. It was lit in 1891."},
-                *([] if n % 2 else [memo]),
-            ],
-            "answers": [f"{40 + n} m"],
-        }
-        for n in range(6)
-    ]
-    file.write_bytes(b"\n".join(canonical_bytes(row) for row in rows))
-    return file
+    return write_lamp(tmp_path / "own.jsonl", "The lamp is out.")
 
 
 @pytest.mark.parametrize(("projects", "contacted"), [("[]", False), ("[other]", False), ("[bench]", True)])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lamp import write_lamp
 
 from bench.config import to_spec
 from bench.engines.base import EngineAbsentError, EngineSettingError
@@ -23,33 +24,15 @@ from bench.records import RouteRow
 from bench.records_io import read_rows, rows_bytes
 from bench.stored_run import StoredRun
 from bench.verification import verify_run
-from capsules.canonical import canonical_bytes
 from capsules.codec import read_stored
 from capsules.evidence import EvidenceCapsule
-
-PUBLIC, PRIVATE = "guide", "memo"
 
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six samples, every second one, the first too, with internal evidence, which holds a canary."""
     folder = tmp_path_factory.mktemp("own")
-    file = folder / "own.jsonl"
-    memo = {"id": PRIVATE, "level": "internal", "text": "Of canary-7f3a91: the lamp is out."}
-    rows = [
-        {
-            "id": f"s{n}",
-            "question": "How high stands the lamp?",
-            "sources": [
-                {"id": PUBLIC, "text": f"The lamp stands {40 + n} m high. It was lit in 1891."},
-                *([] if n % 2 else [memo]),
-            ],
-            "answers": [f"{40 + n} m"],
-        }
-        for n in range(6)
-    ]
-    file.write_bytes(b"\n".join(canonical_bytes(row) for row in rows))
-    return file
+    return write_lamp(folder / "own.jsonl", "Of canary-7f3a91: the lamp is out.")
 
 
 @pytest.fixture(scope="module")

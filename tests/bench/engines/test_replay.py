@@ -19,6 +19,7 @@ from bench.pipeline import Outcome
 from bench.planner import sampling_of
 from bench.records import RequestRow, ResponseRow
 from bench.records_io import read_rows, rows_bytes
+from bench.specs import ProviderSpec, ServerSpec
 from bench.stored_run import StoredRun
 from bench.verification import verify_run
 
@@ -78,12 +79,19 @@ def test_a_replayed_run_has_the_answers_and_the_scores_of_the_record_and_no_time
     assert all(check.result == "pass" for check in verify_run(again.folder, None))
 
 
-def test_a_record_of_another_tokenizer_is_refused(recorded: Path) -> None:
+def test_a_record_without_the_provider_is_refused(recorded: Path) -> None:
     start = start_of(recorded)
-    spec = to_spec(load_config((recorded / "config.yaml").read_text("utf-8")))
-    assert recorded_folder(start.spec, start.model, tokenizer=spec.tokenizer).path == recorded
-    with pytest.raises(EngineSettingError, match=r"with tokenizer 'hf:.*'; this run's is 'model'"):
-        recorded_folder(start.spec, start.model, tokenizer="model")
+    cloud = ProviderSpec(
+        provider_id="cloud",
+        endpoint="https://cloud.example/v1",
+        max_level="public",
+        projects=("bench",),
+        operations=("generate",),
+        fallbacks=(),
+        server=ServerSpec(engine="openai", model="m"),
+    )
+    with pytest.raises(EngineSettingError, match=r"knew no provider cloud: .*; it knew none"):
+        recorded_folder(start.spec, start.model, providers=[cloud])
 
 
 def test_what_no_record_answers_is_a_scored_failure(
