@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bench.engines.base import EngineInfo, EngineRequest
+from bench.engines.base import EngineInfo, EngineRequest, EngineSettingError
 from bench.engines.openai_engine import OpenAiEngine
 from bench.engines.openai_start import transport_of
 from bench.specs import ProviderSpec, SamplingSpec, ServerSpec
@@ -90,7 +90,12 @@ def test_what_one_provider_got_no_other_gets_and_no_error_tells(
         s = replace(stored)
         asking = Asking(s, "near", near.url)
         before = len(near.received)
-        told += asking.ask(f"The prompt of {canary}.")
+        if trigger == "307":  # every request of the wave was sent elsewhere: the run is over
+            with pytest.raises(EngineSettingError, match=r"^provider\.route\.unlisted: ") as raised:
+                asking.ask(f"The prompt of {canary}.")
+            told += f"{raised.value} {raised.value!r}"
+        else:
+            told += asking.ask(f"The prompt of {canary}.")
         assert canary.encode() in near.received[before:]  # the control: it did go out
         assert asking.permits == (3 if trigger in ("429", "500", "closed") else 1)
         assert Asking(s, "cloud", other.url).ask(canary) == "label.flow.denied"
