@@ -10,12 +10,15 @@ Rules that this module owns:
   and its first answer to a text of no sample, are not measured.
 * What a compressor cannot answer is an answer too (``compression.failed``): the prompt fails, the run goes
   on. A process that died is started again, at most ``MAX_DEATHS`` times; one that did not start is not.
+* Where it is lost for good, what it did not answer is stored as lost (``bench.compression.lost``), so that
+  a rebuild repeats it. The next driver drops it and asks again.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bench.build.base import BuildError
@@ -23,13 +26,15 @@ from bench.build.registry import builder
 from bench.build_stage import Bench, context_of
 from bench.compression.backends import Backend, CompressionError
 from bench.compression.base import ITEMS, Ask, Reply, Rewriter
+from bench.compression.lost import is_lost, lost_arms, lost_reply, warning
 from bench.engines.base import EngineError
+from bench.engines.replay import REPLAY
 from bench.errors import may_pass
 from bench.estimate import compression_time
 from bench.progress import Reporter
 from bench.records import CompressionRow
-from bench.records_io import RowWriter, read_rows, set_torn_tail_aside
-from bench.run_store import DeadEndError, RunError, RunFolder
+from bench.records_io import RowWriter, read_rows, rows_bytes, set_torn_tail_aside
+from bench.run_store import DeadEndError, RunError, RunFolder, write_atomic
 from bench.specs import RunSpec
 from capsules.canonical import canonical_bytes, parse_strict
 from capsules.content_id import content_id
@@ -71,14 +76,16 @@ def compress_all(
         recorded: A run whose answers are given again, where it has them.
 
     Raises:
-        EngineError: A compressor does not start, or died too often.
-        RunError: What is stored is no answer.
+        EngineSettingError: What a compressor is asked can never work.
+        RunError: What is stored is no answer, or a process that was ended still lives.
     """
     torn = set_torn_tail_aside(folder.compressions)
     if torn:
         reporter.say(f"{folder.compressions.name}: a torn tail of {torn} bytes was set aside")
-    known = stored_replies(folder, bench.store)
+    known = _without_lost(folder, stored_replies(folder, bench.store))
     again = {} if recorded is None else stored_replies(recorded, recorded.store(read_only=True))
+    if bench.spec.engine.name != REPLAY:
+        again = {digest: reply for digest, reply in again.items() if not is_lost(reply.error)}
     groups: dict[tuple[str, str], list[Ask]] = {}
     with RowWriter(folder.compressions) as rows:
         for digest, ask in collect(bench).items():
@@ -95,8 +102,9 @@ def compress_all(
                 f"compressing {len(texts)} texts ({tokens:,} tokens) of {len(asks)} prompts with {name}"
                 f"{compression_time(name, tokens)}"
             )
+            group = _Group(name=name, model=model, asks=asks, start=start, spec=bench.spec, reporter=reporter)
             with reporter.bar(f"compressing with {name}", len(asks)) as advance:
-                for ask, reply in _answers(asks, lambda name=name, model=model: start(name, model), reporter):  # type: ignore[misc]
+                for ask, reply in group.answers():
                     known[ask.digest] = _store(ask, reply, bench.store, rows)
                     advance(1)
     return _lookup(known)
@@ -161,33 +169,62 @@ def read_output(store: Store, output: str) -> tuple[str, tuple[str, ...], str | 
         raise RunError(f"{output} is no stored answer of a compressor: {error}") from error
 
 
-def _answers(
-    asks: Sequence[Ask], start: Callable[[], Backend], reporter: Reporter
-) -> Iterable[tuple[Ask, Reply]]:
-    backend: Backend | None = None
-    deaths = 0
-    try:
-        for ask in asks:
-            backend = backend or start()
-            texts: tuple[str, ...] = ()
-            began, problem = time.perf_counter_ns(), None
-            try:
-                texts = _checked(backend.shorten(ask), ask)
-            except CompressionError as error:
-                problem = f"{FAILED}: {error}"
-            except EngineError as error:
-                deaths += 1
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """The asks of one compressor with its model."""
+
+    name: str
+    model: str
+    asks: Sequence[Ask]
+    start: Start
+    spec: RunSpec
+    reporter: Reporter
+
+    def answers(self) -> Iterator[tuple[Ask, Reply]]:
+        """Every ask with its answer, or with its loss."""
+        backend: Backend | None = None
+        deaths = 0
+        try:
+            for done, ask in enumerate(self.asks):
+                if backend is None:
+                    try:
+                        backend = self.start(self.name, self.model)
+                    except EngineError as error:
+                        yield from self._lost(done, error)
+                        return
+                texts: tuple[str, ...] = ()
+                began, problem = time.perf_counter_ns(), None
+                try:
+                    texts = _checked(backend.shorten(ask), ask)
+                except CompressionError as error:
+                    problem = f"{FAILED}: {error}"
+                except EngineError as error:
+                    deaths += 1
+                    backend.close()
+                    backend = None
+                    if deaths > MAX_DEATHS or not may_pass(error):
+                        yield from self._lost(done, error)
+                        return
+                    self.reporter.say(f"{error}\nthe compressor died; it is started again")
+                    problem = f"{FAILED}: the compressor's process was lost"
+                us = (time.perf_counter_ns() - began) // 1000
+                yield ask, Reply(texts=texts, error=problem, us=us)
+        finally:
+            if backend is not None:
                 backend.close()
-                backend = None
-                if deaths > MAX_DEATHS or not may_pass(error):
-                    raise
-                reporter.say(f"{error}\nthe compressor was lost; starting it again")
-                problem = f"{FAILED}: the compressor's process was lost"
-            us = (time.perf_counter_ns() - began) // 1000
-            yield ask, Reply(texts=texts, error=problem, us=us)
-    finally:
-        if backend is not None:
-            backend.close()
+
+    def _lost(self, done: int, error: EngineError) -> Iterator[tuple[Ask, Reply]]:
+        """What follows the first ``done`` asks, once the compressor is lost.
+
+        Raises:
+            EngineSettingError: It was no loss: the same can never work.
+        """
+        if not may_pass(error):
+            raise error
+        left, arm_ids = self.asks[done:], lost_arms(self.spec, self.name, self.model)
+        self.reporter.say(warning(self.name, arm_ids, len(left), len(self.asks), error))
+        reply = lost_reply(error)
+        yield from ((ask, reply) for ask in left)
 
 
 def _checked(texts: Sequence[str], ask: Ask) -> tuple[str, ...]:
@@ -198,6 +235,15 @@ def _checked(texts: Sequence[str], ask: Ask) -> tuple[str, ...]:
     except CapsuleError as error:
         raise CompressionError(f"a text without canonical form ({error.code})") from error
     return tuple(texts)
+
+
+def _without_lost(folder: RunFolder, stored: Mapping[str, Reply]) -> dict[str, Reply]:
+    """The stored answers; what an earlier driver's compressor was lost for is taken off the file."""
+    kept = {digest: reply for digest, reply in stored.items() if not is_lost(reply.error)}
+    if len(kept) != len(stored):
+        rows = [row for row in read_rows(folder.compressions, CompressionRow) if row.ask in kept]
+        write_atomic(folder.compressions, rows_bytes(rows))
+    return kept
 
 
 def _store(ask: Ask, reply: Reply, store: Store, rows: RowWriter) -> Reply:

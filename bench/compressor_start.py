@@ -1,4 +1,8 @@
-"""Starts the lossy compressors that a run names."""
+"""Starts the lossy compressors that a run names.
+
+Rule that this module owns: of a compressor that did not start nothing is left, or the run stops: what goes on
+without it must not share the machine with it.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,11 @@ from bench.compression.registry import LIBRARY, SELF_INFORMATION
 from bench.compression.self_information import PART
 from bench.compression_stage import Start
 from bench.engine_stage import start_scorer
+from bench.engines.base import EngineError
 from bench.engines.start import EngineStart
 from bench.lock import RunLock
 from bench.model_store import ModelFolder
+from bench.preparation import Prepared
 from bench.progress import Reporter
 from bench.run_store import RunFolder
 
@@ -21,20 +27,30 @@ LOG = "engine-compression.log"
 
 
 def compressor_starter(
-    bench: Bench, folder: RunFolder, model: ModelFolder | None, lock: RunLock, reporter: Reporter
+    bench: Bench, folder: RunFolder, prepared: Prepared, lock: RunLock, reporter: Reporter
 ) -> Start:
     """What starts a compressor of this run by its name and model."""
     places = {model_identity(arm.compression.model): arm.compression.model for arm in bench.spec.arms}
+    model = prepared.model
 
     def start(name: str, model_name: str) -> Backend:
         if name == SELF_INFORMATION:
             return _scoring(bench, folder, model, lock, reporter)
         if name in LIBRARY:
+            if prepared.not_set_up is not None:
+                raise prepared.not_set_up
             own = None if model is None else model.path
             return _library(name, library_model(places[model_name], own), bench, folder, lock, reporter)
         return FunctionBackend(name)
 
-    return start
+    def start_alone(name: str, model_name: str) -> Backend:
+        try:
+            return start(name, model_name)
+        except EngineError:
+            lock.check_ended()
+            raise
+
+    return start_alone
 
 
 def _scoring(

@@ -16,7 +16,7 @@ Rules that this module owns:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from bench.build_file import BuildRows, Lean
 from bench.build_stage import Bench, Building
 from bench.completion import complete
 from bench.compression.base import Rewriter
+from bench.compression.lost import LOST
 from bench.compression_stage import compress_all, is_lossy, stored_rewriter
 from bench.compressor_start import compressor_starter
 from bench.config import config_digest, dump_config, load_config, to_spec
@@ -37,7 +38,7 @@ from bench.lock import RunLock
 from bench.planner import Plan, make_plan
 from bench.planner import Prepared as PlannedPrompt
 from bench.plural import number_of
-from bench.preparation import Prepared, prepare
+from bench.preparation import Prepared, prepare, set_up_library
 from bench.progress import Reporter
 from bench.provenance import clock_now
 from bench.rebuild_check import check_in_new_process
@@ -49,7 +50,6 @@ from bench.routing import route_all
 from bench.run_store import DeadEndError, RunError, RunFolder, create_run, read_json, write_atomic, write_json
 from bench.specs import RunSpec
 from bench.stored_run import Counts
-from bench.unbuilt import Unbuilt
 from capsules.timestamp import format_time
 
 FACTS_ID = "run-facts/1"
@@ -71,8 +71,8 @@ class Outcome:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing is left that sending again could mend."""
-        return not self.counts.failed and not self.void
+        """Whether nothing is left that asking again could mend."""
+        return not self.counts.failed and not self.void and LOST not in self.counts.skipped
 
 
 def start_run(
@@ -81,10 +81,10 @@ def start_run(
     """Prepare a run and make its folder with the resolved config.
 
     Raises:
-        ConfigError, RunError: And what :func:`prepare` raises.
+        ConfigError, RunError, SetUpError: And what :func:`prepare` raises.
     """
     spec = to_spec(cfg)
-    prepared = prepare(spec, reporter)
+    prepared = set_up_library(prepare(spec, reporter), reporter)
     folder = create_run(results, spec.experiment, clock())
     write_atomic(folder.config, dump_config(cfg).encode("utf-8"))
     return folder, prepared
@@ -157,7 +157,7 @@ def send_all(
     bench, rewrite = _bench(folder, prepared, clock), None
     if is_lossy(bench):
         with _timed(times, "compress_ms"):
-            start = compressor_starter(bench, folder, prepared.model, lock, reporter)
+            start = compressor_starter(bench, folder, prepared, lock, reporter)
             named = prepared.spec.engine.recorded
             recorded = RunFolder(Path(named).expanduser()) if named else None
             rewrite = compress_all(bench, folder, start, reporter, recorded)
@@ -203,11 +203,11 @@ def _bench(folder: RunFolder, prepared: Prepared, clock: Clock) -> Bench:
 def _build(folder: RunFolder, bench: Bench, rewrite: Rewriter | None, reporter: Reporter) -> Plan:
     spec, data = bench.spec, bench.data
     with reporter.bar("building capsules", len(data.samples) * len(spec.arms)) as advance:
-        items, samples, unbuilt = _build_rows(folder, replace(bench, rewrite=rewrite), advance)
-    for one in unbuilt:
+        items, samples, rows = _build_rows(folder, replace(bench, rewrite=rewrite), advance)
+    for one in rows.tally.unbuilt():
         reporter.say(one.line())
     routes = route_all(spec, items, folder.store(read_only=True), spec.task.as_of)
-    _store_routes(folder, routes)
+    _store_routes(folder, routes, rows.recovered)
     plan = make_plan(spec, [row.sample_id for row in samples], items, routes)
     expected = estimate(spec, plan)
     reporter.say(expected.line())
@@ -243,7 +243,7 @@ def _require_same_facts(stored: Mapping[str, Any], found: Mapping[str, Any]) -> 
 
 def _build_rows(
     folder: RunFolder, bench: Bench, advance: Callable[[int], object]
-) -> tuple[list[PlannedPrompt], tuple[SampleRow, ...], tuple[Unbuilt, ...]]:
+) -> tuple[list[PlannedPrompt], tuple[SampleRow, ...], BuildRows]:
     """Build everything; what is in the folder afterwards does not stay in memory."""
     building, lean = Building(bench), Lean()
     items: list[PlannedPrompt] = []
@@ -254,16 +254,25 @@ def _build_rows(
             advance(1)
         samples = building.samples()
         rows.finish(samples, bench.data.refused)
-    return items, samples, rows.tally.unbuilt()
+    return items, samples, rows
 
 
-def _store_routes(folder: RunFolder, routes: Sequence[RouteRow]) -> None:
-    """Write the routes of a run that has any; one that is continued must decide as it did."""
-    if not folder.routes.is_file():
-        if routes:
-            write_atomic(folder.routes, rows_bytes(routes))
-    elif read_rows(folder.routes, RouteRow) != list(routes):
+def _store_routes(
+    folder: RunFolder, routes: Sequence[RouteRow], recovered: Collection[tuple[str, str]]
+) -> None:
+    """Write the routes of a run that has any; one that is continued must decide as it did.
+
+    Args:
+        folder: The run.
+        routes: What the policy decides now.
+        recovered: (sample_id, arm_id) of prompts that the run did not have before.
+    """
+    stored = read_rows(folder.routes, RouteRow) if folder.routes.is_file() else None
+    earlier = [route for route in routes if (route.sample_id, route.arm_id) not in recovered]
+    if stored is not None and stored != earlier:
         raise DeadEndError(f"{folder.routes}: the policy decides otherwise than when the run began")
+    if list(routes) != (stored or []):
+        write_atomic(folder.routes, rows_bytes(routes))
 
 
 class _timed:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.chat_template import frame_of
-from bench.compression.library_env import library_environment
+from bench.compression.library_env import SetUpError, library_environment
 from bench.compression.llmlingua import library_model
 from bench.compression.registry import LIBRARY
 from bench.compression_stage import rewrites
@@ -29,13 +29,18 @@ from tasks.registry import load_task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """Everything that is known before a folder is made."""
+    """Everything that is known before a folder is made.
+
+    Attributes:
+        not_set_up: Why the library's compressors have no environment, where arms want one.
+    """
 
     spec: RunSpec
     data: TaskData
     tokenizer: Tokenizer
     model: ModelFolder | None
     frame: Frame | None = None
+    not_set_up: SetUpError | None = None
 
 
 def prepare(spec: RunSpec, reporter: Reporter, *, engine: bool = True) -> Prepared:
@@ -65,7 +70,7 @@ def prepare(spec: RunSpec, reporter: Reporter, *, engine: bool = True) -> Prepar
     )
     frame = frame_of(spec.model, tokenizer)
     if engine and not spec.engine.recorded:  # a replayed run has its answers already
-        prepare_library(spec, model, reporter)
+        require_library_models(spec, model)
     return Prepared(spec=spec, data=data, tokenizer=tokenizer, model=model, frame=frame)
 
 
@@ -107,11 +112,28 @@ def require_keys(spec: RunSpec, projects: set[str], environ: Mapping[str, str]) 
             credentials_of(provider.provider_id, provider.server, environ)
 
 
-def prepare_library(spec: RunSpec, model: ModelFolder | None, reporter: Reporter) -> None:
-    """Set the library's compressors up where an arm names one, and look whether their models are there.
+def set_up_library(prepared: Prepared, reporter: Reporter) -> Prepared:
+    """Set the library's compressors up where an arm of a new run names one, and keep why it failed.
 
     Raises:
-        SetUpError: The environment cannot be made.
+        SetUpError: The environment cannot be made, and no arm goes without it.
+    """
+    spec = prepared.spec
+    named = [arm for arm in spec.arms if arm.compression.name in LIBRARY]
+    if named and not spec.engine.recorded:
+        try:
+            library_environment(reporter.say)
+        except SetUpError as error:
+            if len(named) == len(spec.arms):
+                raise
+            return replace(prepared, not_set_up=error)
+    return prepared
+
+
+def require_library_models(spec: RunSpec, model: ModelFolder | None) -> None:
+    """Look whether the models of the library's compressors are there.
+
+    Raises:
         EngineSettingError: A model is not where the config says.
     """
     named = [arm for arm in spec.arms if arm.compression.name in LIBRARY]
@@ -127,8 +149,6 @@ def prepare_library(spec: RunSpec, model: ModelFolder | None, reporter: Reporter
             + ". Or leave them out: "
             + " ".join(f"~arms.{arm_id}" for arm_ids in problems.values() for arm_id in arm_ids)
         )
-    if named:
-        library_environment(reporter.say)
 
 
 def _arms(arm_ids: Sequence[str]) -> str:

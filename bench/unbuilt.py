@@ -5,7 +5,7 @@ Rules that this module owns:
 * A sample that fits no prompt of an arm is an error of that sample and arm. It stays in every denominator,
   and so does an arm whose samples all fail; the rest of the run goes on.
 * Only where no arm has any prompt the run stops. The error names every arm, its codes, what the builder said
-  of the first sample, and the tokenizer that counted.
+  of the first sample, and the tokenizer that counted. It may pass where a compressor was lost.
 * A prompt that is missing because a dry build runs no lossy compressor is no reason to stop.
 """
 
@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bench.compression.lost import LOST
 from bench.plural import number_of
 from bench.records import BuildRow
-from bench.run_store import DeadEndError
+from bench.run_store import DeadEndError, RunError
 
 FAILED = "build.failed"
 NOT_RUN = "compression.unavailable"
@@ -86,13 +87,14 @@ class Tally:
             tokenizer: The setting that says who counted, for the message.
 
         Raises:
-            DeadEndError: No arm has a prompt.
+            DeadEndError: No arm has a prompt; ``RunError`` where a compressor was lost.
         """
         found = self.unbuilt()
         if self._prompts or not found or any(one.code == NOT_RUN for one in found):
             return
         told = "".join(f"\n  {one.line()}" for one in found)
-        raise DeadEndError(
+        kind = RunError if any(one.code == LOST for one in found) else DeadEndError
+        raise kind(
             f"no prompt can be built for any arm (tokens are counted with tokenizer={tokenizer}):{told}"
         )
 

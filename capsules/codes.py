@@ -68,6 +68,7 @@ CODES: Mapping[str, Kind] = MappingProxyType(
         "compression.character.broken": "info",
         "compression.empty": "info",
         "compression.failed": "info",
+        "compression.lost": "info",
         "compression.name.lost": "info",
         "compression.negation.lost": "info",
         "compression.no_gain": "info",

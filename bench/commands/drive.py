@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.commands.output import print_json
+from bench.compression.lost import LOST
 from bench.errors import describe_os_error, is_expected, may_pass
 from bench.pipeline import Outcome, drive
 from bench.preparation import Prepared
@@ -52,6 +53,10 @@ def say_end(outcome: Outcome, reporter: Reporter) -> None:
     reporter.say(
         f"{counts.planned} requests planned: {counts.done} done, {counts.failed} failed, {skipped} skipped"
     )
+    if lost := counts.skipped.get(LOST):
+        reporter.say(
+            f"{lost} of them because a compressor was lost; to ask it again: {resume_command(folder.path)}"
+        )
     for void in outcome.void:
         reporter.say(f"void cell: {void}")
     reporter.say(f"report: {folder.path / 'report.html'} (text: {folder.path / 'report.md'})")

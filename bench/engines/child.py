@@ -79,7 +79,8 @@ class Child:
         except OSError as error:
             self._close_pipes()
             remove_tmp(self._tmp_dir)
-            raise EngineError(f"cannot start the engine process: {error}") from error
+            problem = f"cannot start the engine process: {error.strerror or error}"
+            raise EngineError(problem, str(error)) from error
         finally:
             os.close(child_in)
             os.close(child_out)
@@ -127,7 +128,7 @@ class Child:
             raise
         self._broken = f"{what}: {problem}"
         self.close()
-        raise kind(f"{what}: {problem}. {last_lines(self.log)}")
+        raise kind(f"{what}: {problem}", last_lines(self.log))
 
     def close(self, *, grace_s: float = GRACE_S) -> None:
         """Ends the process with its whole session and removes its temporary folder. May be called again.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scripted_library import BESIDE, TWO, ScriptedLibrary, scripted_library
 
 from bench.build.base import BuiltPrompt, Piece
 from bench.config import to_spec
@@ -191,6 +194,39 @@ def cli(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return call
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedLibrary]:
+    """The library's environment in a cache of its own, not started yet."""
+    folder = tmp_path_factory.mktemp("library")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CAPSULE_CACHE", str(folder / "cache"))
+        yield scripted_library(folder)
+
+
+@pytest.fixture(scope="module")
+def begun(small: Callable[..., list[str]], library: ScriptedLibrary) -> Callable[..., tuple[Outcome, str]]:
+    """Runs a small experiment with arm ``two``; also what it said."""
+
+    def run(results: Path, *more: str) -> tuple[Outcome, str]:
+        words = small(*more, f"arms.two.compression.model={library.model}")
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            outcome = drive(*start_run(compose_config(words), results, Reporter()), Reporter())
+        return outcome, said.getvalue()
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def unstarted(
+    begun: Callable[..., tuple[Outcome, str]],
+    library: ScriptedLibrary,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Outcome, str]:
+    """A finished run whose worker ended at its start."""
+    library.broken()
+    return begun(tmp_path_factory.mktemp("unstarted"), *BESIDE, *TWO, "rebuild=true")
 
 
 def command(arguments: Sequence[str]) -> list[str]:

@@ -99,6 +99,7 @@ SUITES: dict[str, list[str]] = {
     "routed": ["tests/bench/test_routing.py", "tests/bench/test_routed_run.py"],
     "seam": ["tests/bench/test_authorized_engine.py"],
     "unfit": ["tests/bench/test_unfit_arms.py", "tests/bench/report/test_unbuilt.py", "-k", "not dry"],
+    "lost": ["tests/bench/test_lost_compressor.py", "tests/bench/test_lost_resumes.py"],
     "cutting": ["tests/bench/build/test_chunking.py", "tests/bench/build/test_candidates.py"],
     "sweeps": ["tests/bench/test_sweep_trouble.py", "-k", "refused or elsewhere or one_process"],
     "checked": [f"{TASKS}/test_registry.py", "-k", "checked"],

@@ -28,8 +28,7 @@ from bench.engines.base import EngineError
 from bench.engines.process import ProcessRecord, find_strays
 from bench.engines.protocol import decode, encode
 from bench.hydra_app import compose_config
-from bench.preparation import prepare_library
-from bench.progress import Reporter
+from bench.preparation import require_library_models
 
 SCRIPTED = '''
 import os, time
@@ -237,7 +236,7 @@ def test_a_run_without_the_model_that_arms_want_names_them_and_the_cause() -> No
         ]
     )  # fmt: skip
     with pytest.raises(EngineError) as refused:
-        prepare_library(to_spec(cfg), None, Reporter(quiet=True))
+        require_library_models(to_spec(cfg), None)
     assert str(refused.value) == (
         "arms one, two: llmlingua takes the run's own model, and this run has none, because tokenizer=bytes "
         "loads no model: set compression.model of the arm to a folder or <hub id>@<40-hex commit>, or take "
@@ -247,7 +246,7 @@ def test_a_run_without_the_model_that_arms_want_names_them_and_the_cause() -> No
         compose_config(["+arm@arms.one=capsule_llmlingua2", "arms.one.compression.model=nowhere"])
     )
     with pytest.raises(EngineError, match=r"^arm one: compression\.model: expected a folder or"):
-        prepare_library(named, None, Reporter(quiet=True))
+        require_library_models(named, None)
 
 
 def test_the_worker_knows_no_hub_but_for_a_hub_model(environment: LibraryEnvironment) -> None:
