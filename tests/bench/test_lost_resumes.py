@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from scripted_library import FAILED, LOST, ScriptedLibrary, answers, errors, failures, sent
+from scripted_library import BESIDE, FAILED, LOST, TWO, ScriptedLibrary, answers, errors, failures, sent
 
 from bench.__main__ import main
 from bench.build_file import BuildRows
+from bench.compression.library_env import SetUpError
+from bench.compressor_start import compressor_starter
+from bench.config import to_spec
+from bench.engines.process import process_record
+from bench.hydra_app import compose_config
+from bench.lock import RunLock
 from bench.pipeline import Outcome, _store_routes, drive, resume_run
 from bench.progress import Reporter
 from bench.records import BuildRow, RouteRow
@@ -78,7 +88,30 @@ def test_lost_again_is_the_same_run_again(
     assert main(["resume", str(copied.path)]) == 3
     cause = "cannot start the engine process: No such file or directory"
     assert errors(copied) == [f"{LOST}: {cause}"] * 3
+    library.without_memory()
+    assert main(["resume", str(copied.path)]) == 3
+    assert errors(copied) == [f"{LOST}: starting llmlingua2: MemoryError: the model does not fit"] * 3
     assert failures(copied) == {}
+
+
+def test_nothing_goes_on_beside_a_process_that_the_compressor_left(
+    small: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    bench: Any = SimpleNamespace(
+        spec=to_spec(compose_config(small(*BESIDE, *TWO, "arms.two.compression.model=m")))
+    )
+    prepared: Any = SimpleNamespace(model=None, not_set_up=SetUpError("no disk"))
+    with RunLock(RunFolder(tmp_path), QUIET.say) as lock, subprocess.Popen(["sleep", "60"]) as left:
+        start = compressor_starter(bench, RunFolder(tmp_path), prepared, lock, QUIET)
+        with pytest.raises(SetUpError):
+            start("llmlingua2", "m")
+        lock.add_engine(process_record(left.pid, token="left", tmp_dir=str(tmp_path)))
+        try:
+            with pytest.raises(RunError, match="still lives"):
+                start("llmlingua2", "m")
+        finally:
+            left.kill()
+            left.wait()
 
 
 def row(error: str | None) -> BuildRow:

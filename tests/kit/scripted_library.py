@@ -1,7 +1,7 @@
 """An environment of the library's compressors whose interpreter is a script.
 
-Its workers are real processes that end at their start, or are killed in mid-work; the library alone is scripted.
-And what runs with them left.
+Its workers are real processes that end at their start, load no model, or are killed in mid-work; the library
+alone is scripted. And what runs with them left.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class PromptCompressor:
     """Keeps every other word; killed as the kernel would from the text on that the file `last` counts."""
 
     def __init__(self, model_name, **more):
+        if (HERE / "large").exists():
+            raise MemoryError("the model does not fit")
         self.model_name = model_name
         self.tokenizer = type("Tokenizer", (), {"cls_token": "[CLS]"})
 
@@ -65,9 +67,15 @@ class ScriptedLibrary:
         """Let the worker start; killed at every text after the first ``last``."""
         self._script(f'PYTHONPATH="{self.library}:$PYTHONPATH" exec {sys.executable} "$@"\n')
         (self.library / "calls").write_text("")
-        (self.library / "last").unlink(missing_ok=True)
+        for name in ("last", "large"):
+            (self.library / name).unlink(missing_ok=True)
         if last is not None:
             (self.library / "last").write_text(str(last))
+
+    def without_memory(self) -> None:
+        """Let the worker start and fail to load its model."""
+        self.whole()
+        (self.library / "large").write_text("")
 
     def texts(self) -> int:
         """How many texts of samples the library was given since it was made whole."""
