@@ -36,10 +36,6 @@ class BuildRows:
     Args:
         folder: The run.
         tokenizer: The setting that says who counts tokens, for messages.
-
-    Attributes:
-        tally: What was built and what was not.
-        recovered: (sample_id, arm_id) of prompts whose compressor was lost before.
     """
 
     def __init__(self, folder: RunFolder, tokenizer: str) -> None:
@@ -54,7 +50,6 @@ class BuildRows:
             self._path.unlink(missing_ok=True)  # of a driver that was killed
             self._writer = RowWriter(self._path)
         self.tally = Tally()
-        self.recovered: set[tuple[str, str]] = set()
         self._changed: dict[tuple[str, str], BuildRow] = {}
 
     def add(self, row: BuildRow) -> None:
@@ -76,8 +71,6 @@ class BuildRows:
         key = (row.sample_id, row.arm_id)
         if known is not None and (known.sample_id, known.arm_id) == key and is_lost(known.error):
             self._changed[key] = row
-            if not is_lost(row.error):
-                self.recovered.add(key)
             return
         if is_lost(row.error):
             raise RunError(

@@ -16,7 +16,7 @@ Rules that this module owns:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,7 @@ from bench.routing import route_all
 from bench.run_store import DeadEndError, RunError, RunFolder, create_run, read_json, write_atomic, write_json
 from bench.specs import RunSpec
 from bench.stored_run import Counts
+from bench.unbuilt import Unbuilt
 from capsules.timestamp import format_time
 
 FACTS_ID = "run-facts/1"
@@ -203,11 +204,11 @@ def _bench(folder: RunFolder, prepared: Prepared, clock: Clock) -> Bench:
 def _build(folder: RunFolder, bench: Bench, rewrite: Rewriter | None, reporter: Reporter) -> Plan:
     spec, data = bench.spec, bench.data
     with reporter.bar("building capsules", len(data.samples) * len(spec.arms)) as advance:
-        items, samples, rows = _build_rows(folder, replace(bench, rewrite=rewrite), advance)
-    for one in rows.tally.unbuilt():
+        items, samples, unbuilt = _build_rows(folder, replace(bench, rewrite=rewrite), advance)
+    for one in unbuilt:
         reporter.say(one.line())
     routes = route_all(spec, items, folder.store(read_only=True), spec.task.as_of)
-    _store_routes(folder, routes, rows.recovered)
+    _store_routes(folder, routes)
     plan = make_plan(spec, [row.sample_id for row in samples], items, routes)
     expected = estimate(spec, plan)
     reporter.say(expected.line())
@@ -243,7 +244,7 @@ def _require_same_facts(stored: Mapping[str, Any], found: Mapping[str, Any]) -> 
 
 def _build_rows(
     folder: RunFolder, bench: Bench, advance: Callable[[int], object]
-) -> tuple[list[PlannedPrompt], tuple[SampleRow, ...], BuildRows]:
+) -> tuple[list[PlannedPrompt], tuple[SampleRow, ...], tuple[Unbuilt, ...]]:
     """Build everything; what is in the folder afterwards does not stay in memory."""
     building, lean = Building(bench), Lean()
     items: list[PlannedPrompt] = []
@@ -254,24 +255,19 @@ def _build_rows(
             advance(1)
         samples = building.samples()
         rows.finish(samples, bench.data.refused)
-    return items, samples, rows
+    return items, samples, rows.tally.unbuilt()
 
 
-def _store_routes(
-    folder: RunFolder, routes: Sequence[RouteRow], recovered: Collection[tuple[str, str]]
-) -> None:
+def _store_routes(folder: RunFolder, routes: Sequence[RouteRow]) -> None:
     """Write the routes of a run that has any; one that is continued must decide as it did.
 
-    Args:
-        folder: The run.
-        routes: What the policy decides now.
-        recovered: (sample_id, arm_id) of prompts that the run did not have before.
+    Routes may be added: of prompts whose compressor was lost when the run began.
     """
-    stored = read_rows(folder.routes, RouteRow) if folder.routes.is_file() else None
-    earlier = [route for route in routes if (route.sample_id, route.arm_id) not in recovered]
-    if stored is not None and stored != earlier:
+    stored = read_rows(folder.routes, RouteRow)
+    keys = {(route.sample_id, route.arm_id) for route in stored}
+    if stored != [route for route in routes if (route.sample_id, route.arm_id) in keys]:
         raise DeadEndError(f"{folder.routes}: the policy decides otherwise than when the run began")
-    if list(routes) != (stored or []):
+    if len(stored) != len(routes):
         write_atomic(folder.routes, rows_bytes(routes))
 
 

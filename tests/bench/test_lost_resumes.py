@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -150,20 +151,24 @@ def test_only_a_lost_prompt_may_become_another(
         rows.add(other)
         assert read_rows(folder.builds, BuildRow) == [row(known), other]  # until it is whole
         rows.finish((), ())
-    assert rows.recovered == {("s", "a")}
     assert read_rows(folder.builds, BuildRow) == [row(now), other]
     assert [path.name for path in tmp_path.glob(".*")] == []
 
 
-def test_routes_of_prompts_that_came_back_are_added_and_no_other(tmp_path: Path) -> None:
+def test_routes_of_prompts_that_came_back_are_added_and_no_other_changes(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    one, two = (RouteRow(sample_id=name, arm_id="a", provider="local", hops=()) for name in ("s", "t"))
-    _store_routes(folder, [], ())
+    one, two, three = (
+        RouteRow(sample_id=name, arm_id="a", provider="local", hops=()) for name in ("s", "t", "u")
+    )
+    _store_routes(folder, [])
     assert not folder.routes.exists()
-    _store_routes(folder, [two], ())
-    with pytest.raises(DeadEndError, match="decides otherwise"):
-        _store_routes(folder, [one, two], ())
-    _store_routes(folder, [one, two], {("s", "a")})
-    assert read_rows(folder.routes, RouteRow) == [one, two]
-    with pytest.raises(DeadEndError, match="decides otherwise"):
-        _store_routes(folder, [one], ())
+    _store_routes(folder, [two])
+    _store_routes(folder, [one, two, three])
+    assert read_rows(folder.routes, RouteRow) == [one, two, three]
+    before = folder.routes.stat().st_ino
+    _store_routes(folder, [one, two, three])
+    assert folder.routes.stat().st_ino == before
+    for now in ([one, three], [one, replace(two, provider=None), three], [two, one, three]):
+        with pytest.raises(DeadEndError, match="decides otherwise"):
+            _store_routes(folder, now)
+    assert read_rows(folder.routes, RouteRow) == [one, two, three]
