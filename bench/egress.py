@@ -108,9 +108,13 @@ class RunGate:
         return admitted
 
     def _admit_part(self, request: EngineRequest, body: bytes, attempt: int) -> Outgoing | str:
-        """Under the first prompt that these ids belong to and that may be sent."""
+        """Under the first prompt that these ids belong to and that may be sent.
+
+        Probes have a salt of their own, or none; they ask for any cell's prompts.
+        """
         code = UNPLANNED
-        for planned in self._by_salt.get(request.salt, self._all):  # probes have a salt of their own
+        cell_wide = None if request.salt is None else self._by_salt.get(request.salt)
+        for planned in self._all if cell_wide is None else cell_wide:
             if _belongs(request.ids, planned.prompt.ids):
                 admitted = self._release(planned, body, attempt)
                 if not isinstance(admitted, str):

@@ -7,6 +7,7 @@ Rules that this module owns:
   with equal evidence. What the engine then reads from its cache crossed from one project into the other.
 * *without salt*: the same prompt twice without any salt: what such a cache shares between whoever asks. It is
   also the control: a cache that shares nothing here says nothing above.
+* What was not answered, or without a count, is null, and the row says why.
 * Salts are derived as all others, from names that no cell has. One token is generated; nothing is timed.
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench.engines.base import Engine, EngineRequest
+from bench.engines.base import Engine, EngineRequest, EngineResult
 from bench.groups import Group
 from bench.planner import QUALITY, Plan, Planned
 from bench.records import IsolationRow
@@ -61,10 +62,11 @@ def probe_isolation(engine: Engine, group: Group, plan: Plan, samples: int) -> l
             project=p.prompt.project,
             other=other,
             n_prompt=len(p.prompt.ids),
-            with_salt=with_salt,
-            without_salt=without_salt,
+            with_salt=_read(crossed),
+            without_salt=_read(again),
+            error=_why_null(crossed) or _why_null(again),
         )
-        for p, other, with_salt, without_salt in zip(asked, others, across, shared, strict=True)
+        for p, other, crossed, again in zip(asked, others, across, shared, strict=True)
     ]
 
 
@@ -73,9 +75,19 @@ def _salt(p: Planned, project: str) -> str | None:
     return salt_of(place, "cold", _PROBE, project, p.prompt.level, p.sample_id)
 
 
-def _send(engine: Engine, asked: Sequence[Planned], salts: Sequence[str | None]) -> list[int | None]:
+def _send(engine: Engine, asked: Sequence[Planned], salts: Sequence[str | None]) -> list[EngineResult]:
     wave = [
         EngineRequest(request_id=_PROBE, ids=p.prompt.ids, salt=salt, sampling=_ONE_TOKEN)
         for p, salt in zip(asked, salts, strict=True)
     ]
-    return [r.cached_tokens if r.status == "ok" else None for r in engine.generate(wave)]
+    return engine.generate(wave)
+
+
+def _read(result: EngineResult) -> int | None:
+    return result.cached_tokens if result.status == "ok" else None
+
+
+def _why_null(result: EngineResult) -> str | None:
+    if _read(result) is not None:
+        return None
+    return result.error or "the engine gave no count of cached tokens"

@@ -86,6 +86,7 @@ class IsolationRow:
     n_prompt: int
     with_salt: int | None  # cached tokens that crossed, each project under a salt of its own
     without_salt: int | None  # cached tokens that are shared where there is no salt
+    error: str | None = None  # why one of them, or both, are null
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

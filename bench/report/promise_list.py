@@ -6,6 +6,8 @@ measure it.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from bench.metrics.names import HIGHER, LOWER
 from bench.metrics.series import Series
 from bench.report import measures as m
@@ -134,6 +136,8 @@ def _across(view: RunView, name: str, field: str) -> Measure:
             values[sample_id] = None if None in found else float(sum(found))
         series[arm.arm_id] = Series(label=arm.arm_id, values=values)
     engines = len({row.group for row in view.input.isolation})
+    nulls = Counter(row.error for row in view.input.isolation if getattr(row, field) is None)
+    without = "; ".join(f"{n:,} for {error}" for error, n in sorted(nulls.items(), key=str))
     return Measure(
         promise="project isolation",
         name=name,
@@ -144,6 +148,7 @@ def _across(view: RunView, name: str, field: str) -> Measure:
         note=(
             "The same prompt asked for two projects with equal evidence, before the measured requests; "
             f"cached tokens summed over {engines} engine{'s' * (engines > 1)} with a cache."
+            + (f" Asked without a number: {without}." if without else "")
         ),
     )
 
