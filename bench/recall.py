@@ -7,7 +7,7 @@ Rules that this module owns:
 * A gold span is found if each of its sentences is in a passage among the first k. A span that lies in no
   passage (its document is denied or expired) is never found and stays in the denominator.
 * A sample's recall is the share of its gold spans that are found; the mean is over samples with gold spans,
-  and so is the bootstrap (``bench.metrics.bootstrap``).
+  and so is the bootstrap (``bench.metrics.bootstrap``), which draws sets of sources.
 * A retriever is asked once a (sample, k): nothing is assumed about its shorter answers.
 """
 
@@ -22,6 +22,7 @@ from bench.build.candidates import cut_sources, gather, passages
 from bench.build.chunking import ChunkCache, ChunkedText
 from bench.build.corpus import Corpus, Rules
 from bench.metrics.bootstrap import bootstrap_means
+from bench.metrics.clusters import cluster_of
 from bench.retrieval.base import Passage, Query, Ranker
 from bench.retrieval.registry import EVERYTHING, ranker, retriever
 from bench.specs import UPPER_BOUNDS, Chunking, FreshnessSpec
@@ -37,7 +38,7 @@ class RecallRow:
         n: Samples with gold spans.
         spans: Their gold spans.
         mean_bp: Mean recall, in basis points; ``None`` without samples.
-        low_bp, high_bp: Its 95 % interval; ``None`` for fewer than two samples, and where all samples
+        low_bp, high_bp: Its 95 % interval; ``None`` for fewer than two sets of sources, and where all samples
             have the same recall: the bootstrap cannot see an uncertainty there.
     """
 
@@ -154,7 +155,8 @@ def measure(
             values.append(hits / len(one.needed))
             advance(1)
         vectors.append(values)
-    intervals = bootstrap_means(vectors, draws=draws, seed=seed)
+    clusters = [cluster_of(_texts(one.sample), place) for place, one in enumerate(asked)]
+    intervals = bootstrap_means(vectors, draws=draws, seed=seed, clusters=[clusters] * len(vectors))
     return [
         RecallRow(
             retriever=name,
@@ -167,6 +169,10 @@ def measure(
         )
         for (name, k), values, interval in zip(cells, vectors, intervals, strict=True)
     ]
+
+
+def _texts(sample: Sample) -> list[str]:
+    return [doc.text for doc in sample.input.sources]
 
 
 class _Asker:

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from bench.comparison.members import Member
 from bench.metrics.names import METRICS
-from bench.metrics.paired import Difference, differences
+from bench.metrics.paired import Difference
 from bench.metrics.percentiles import percentiles
 from bench.metrics.series import Series
 from bench.report import numbers
 from bench.report.table import Table, Value
 from bench.report.tables_cache import throughput
 from bench.report.tables_cost import latency_values
+from bench.report.tables_differences import pairs_of
 from bench.report.tables_quality import headline_intervals
 from bench.report.view import CellView
 
@@ -106,17 +107,14 @@ def paired_table(members: Sequence[Member]) -> Table:
         if cell.cell_id in bases
         for metric in PAIRED
     ]
-    spec = first.view.input.spec
-    found = differences(
+    found = first.view.differences(
         [
             (
                 _only(member.view.completed(cell, metric), shared[member.label]),
                 _only(first.view.completed(bases[cell.cell_id], metric), shared[member.label]),
             )
             for metric, member, cell in wanted
-        ],
-        draws=spec.bootstrap,
-        seed=spec.seed,
+        ]
     )
     pairs = list(zip(wanted, found, strict=True))
     return Table(
@@ -125,7 +123,7 @@ def paired_table(members: Sequence[Member]) -> Table:
         head=("Metric", "Cell", "Run", "pairs", "left out", "Difference [95 %]", "higher / equal / lower"),
         rows=tuple(_row(metric, member, d) for (metric, member, _), d in pairs),
         data_head=(
-            *("metric", "cell_id", "run", "baseline", "n", "left_out", "mean", "low", "high"),
+            *("metric", "cell_id", "run", "baseline", "n", "clusters", "left_out", "mean", "low", "high"),
             *("higher", "equal", "lower", "reason"),
         ),
         data=tuple(_data(metric, member, first, d) for (metric, member, _), d in pairs),
@@ -168,12 +166,12 @@ def _row(metric: str, member: Member, d: Difference) -> tuple[str, ...]:
     if d.mean is None:
         return (*head, "", f"{d.left_out:,}", d.reason or "", "")
     text = numbers.with_interval(numbers.difference(unit, d.mean), unit, d.interval)
-    return (*head, f"{d.n:,}", f"{d.left_out:,}", text, f"{d.higher:,} / {d.equal:,} / {d.lower:,}")
+    return (*head, pairs_of(d), f"{d.left_out:,}", text, f"{d.higher:,} / {d.equal:,} / {d.lower:,}")
 
 
 def _data(metric: str, member: Member, first: Member, d: Difference) -> tuple[Value, ...]:
     low, high = (d.interval.low, d.interval.high) if d.interval else (None, None)
-    head = (metric, d.label, member.label, first.label, d.n, d.left_out, d.mean, low, high)
+    head = (metric, d.label, member.label, first.label, d.n, d.clusters, d.left_out, d.mean, low, high)
     return (*head, d.higher, d.equal, d.lower, d.reason)
 
 

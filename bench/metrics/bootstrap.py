@@ -2,20 +2,24 @@
 
 Rules of this module:
 
-* The unit of resampling is the sample; values of two arms enter as one difference a sample (paired).
+* The unit of resampling is the cluster: samples that are no independent draws are drawn together, and a mean
+  is the sum of the drawn values over their number. Without clusters every sample is one.
+* Values of two arms enter as one difference a sample (paired).
 * The interval is the percentile interval (2.5 %, 97.5 %, linear between order statistics).
 * Raw 64-bit words of PCG64 choose the samples (numpy promises that this stream never changes).
-  All vectors of one length are resampled with the same draws.
-* Values are rounded to a fixed point so small that all sums are whole numbers below 2**53.
+  All vectors of one number of clusters are resampled with the same draws.
+* Sums of clusters are rounded to a fixed point so small that all sums are whole numbers below 2**53.
   Such sums are exact in any order, so neither the number of threads nor the vector width of a
   machine can change a digit.
-* Fewer than two values have no interval. A vector of equal values has an interval of width zero,
+* Fewer than two clusters have no interval. A vector of equal values has an interval of width zero,
   which says that the bootstrap cannot see its uncertainty, not that there is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+import math
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,35 +41,53 @@ class Interval:
     flat: bool
 
 
-def bootstrap_means(vectors: Sequence[Sequence[float]], *, draws: int, seed: int) -> list[Interval | None]:
+def bootstrap_means(
+    vectors: Sequence[Sequence[float]],
+    *,
+    draws: int,
+    seed: int,
+    clusters: Sequence[Sequence[Hashable]] | None = None,
+) -> list[Interval | None]:
     """95 % intervals of the means of ``vectors``.
 
     Args:
         vectors: One sequence of finite values each; lengths may differ.
         draws: Number of resamples.
         seed: Seed of the generator.
+        clusters: The cluster of every value; ``None`` if all values are independent.
 
     Returns:
-        One interval a vector, ``None`` for a vector with fewer than two values.
+        One interval a vector, ``None`` for a vector with fewer than two clusters.
 
     Raises:
-        ValueError: ``draws`` is not positive, or a value is not finite.
+        ValueError: ``draws`` is not positive, a value is not finite, or a vector and its clusters differ in
+            length.
     """
     if draws < 1:
         raise ValueError(f"bootstrap: expected at least 1 draw, found {draws}")
-    arrays = [np.asarray(vector, dtype=np.float64) for vector in vectors]
-    results: list[Interval | None] = [None] * len(arrays)
-    for length in sorted({len(a) for a in arrays if len(a) > 1}):
-        places = [i for i, a in enumerate(arrays) if len(a) == length]
-        columns = np.stack([arrays[i] for i in places], axis=1)
-        if not np.isfinite(columns).all():
-            raise ValueError("bootstrap: expected finite values, found NaN or infinity")
-        means = _resampled_means(columns, draws, seed)
+    if not all(map(math.isfinite, itertools.chain.from_iterable(vectors))):
+        raise ValueError("bootstrap: expected finite values, found NaN or infinity")
+    named: Sequence[Sequence[Hashable]] = clusters or [range(len(vector)) for vector in vectors]
+    tables = [_by_cluster(vector, names) for vector, names in zip(vectors, named, strict=True)]
+    results: list[Interval | None] = [None] * len(tables)
+    for count in sorted({len(table) for table in tables if len(table) > 1}):
+        places = [i for i, table in enumerate(tables) if len(table) == count]
+        both = np.stack([tables[i] for i in places], axis=2)
+        means = _resampled_means(both[:, 0], both[:, 1], draws, seed)
         lows, highs = np.percentile(means, (2.5, 97.5), axis=0, method="linear")
         for column, place in enumerate(places):
-            flat = bool((columns[:, column] == columns[0, column]).all())
+            flat = len(set(vectors[place])) == 1
             results[place] = Interval(low=float(lows[column]), high=float(highs[column]), flat=flat)
     return results
+
+
+def _by_cluster(values: Sequence[float], names: Sequence[Hashable]) -> Floats:
+    """Sum and number of the values of every cluster, in the order of their first values: (clusters, 2)."""
+    found: dict[Hashable, list[float]] = {}
+    for value, name in zip(values, names, strict=True):
+        found.setdefault(name, []).append(value)
+    sums = [(math.fsum(each), float(len(each))) for each in found.values()]
+    return np.asarray(sums, dtype=np.float64).reshape(len(sums), 2)
 
 
 def resamples(n: int, draws: int, seed: int) -> Iterator[Floats]:
@@ -80,12 +102,11 @@ def resamples(n: int, draws: int, seed: int) -> Iterator[Floats]:
         yield np.bincount(cells, minlength=height * n).reshape(height, n).astype(np.float64)
 
 
-def _resampled_means(columns: Floats, draws: int, seed: int) -> Floats:
-    """Means of every column under ``draws`` resamples of its rows: (draws, columns)."""
-    n = len(columns)
-    fixed, scale = _fixed_point(columns)
-    sums = [counts @ fixed for counts in resamples(n, draws, seed)]
-    return np.concatenate(sums) / (scale * n)
+def _resampled_means(sums: Floats, sizes: Floats, draws: int, seed: int) -> Floats:
+    """Means of every column under ``draws`` resamples of its clusters: (draws, columns)."""
+    fixed, scale = _fixed_point(sums)
+    means = [(counts @ fixed) / (scale * (counts @ sizes)) for counts in resamples(len(sums), draws, seed)]
+    return np.concatenate(means)
 
 
 def _fixed_point(columns: Floats) -> tuple[Floats, Floats]:

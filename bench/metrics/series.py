@@ -34,6 +34,11 @@ class Series:
     reason: str | None = None
 
     @property
+    def known_ids(self) -> list[str]:
+        """The samples that have a value, in sample order."""
+        return [sample_id for sample_id, value in self.values.items() if value is not None]
+
+    @property
     def known(self) -> list[float]:
         """The values that exist, in sample order."""
         return [value for value in self.values.values() if value is not None]

@@ -5,11 +5,11 @@ The same words stand beside a win, a loss and a draw.
 
 from __future__ import annotations
 
-from bench.metrics.bootstrap import Interval
 from bench.metrics.names import METRICS
-from bench.metrics.paired import Difference, differences
+from bench.metrics.paired import Difference
 from bench.report import numbers
 from bench.report.table import Table, Value
+from bench.report.tables_differences import pairs_of
 from bench.report.view import CellView, RunView, named
 
 SUBJECTS = (
@@ -20,7 +20,7 @@ SUBJECTS = (
 )
 
 
-FEWEST_PAIRS = 6  # 2 * 0.5**5 is above 0.05: five signs that agree are no evidence yet
+FEWEST = 6  # independent pairs: 2 * 0.5**5 is above 0.05: five signs that agree are no evidence yet
 OWN_ENGINE = (
     "An arm with a retention setting of its own runs on an engine of its own, at another time: what the "
     "machine did meanwhile is in the difference of times."
@@ -29,7 +29,6 @@ OWN_ENGINE = (
 
 def brief_table(view: RunView) -> Table | None:
     """Four metrics in the reference state; ``None`` if no capsule arm can be paired with a naive one."""
-    spec = view.input.spec
     pairs = [
         (arm, base)
         for treatment in view.treatments
@@ -41,7 +40,7 @@ def brief_table(view: RunView) -> Table | None:
         return None
     wanted = [(metric, arm, base) for arm, base in pairs for metric, _ in SUBJECTS]
     series = [(view.completed(arm, metric), view.completed(base, metric)) for metric, arm, base in wanted]
-    found = differences(series, draws=spec.bootstrap, seed=spec.seed)
+    found = view.differences(series)
     rows: list[tuple[str, ...]] = []
     data: list[tuple[Value, ...]] = []
     names = dict(SUBJECTS)
@@ -49,7 +48,8 @@ def brief_table(view: RunView) -> Table | None:
         rows.append((_pair_name(arm, base), names[metric], *_shown(metric, diff)))
         low, high = (diff.interval.low, diff.interval.high) if diff.interval else (None, None)
         means = diff.means or (None, None)
-        data.append((metric, diff.label, diff.baseline, diff.n, *means, diff.mean, low, high, diff.reason))
+        counts = (diff.n, diff.clusters)
+        data.append((metric, diff.label, diff.baseline, *counts, *means, diff.mean, low, high, diff.reason))
     return Table(
         name="brief",
         caption=f"Capsule arms against naive arms, cache state {view.reference_state}, on the same samples.",
@@ -60,6 +60,7 @@ def brief_table(view: RunView) -> Table | None:
             "cell_id",
             "baseline",
             "n",
+            "clusters",
             "mean",
             "mean_baseline",
             "difference",
@@ -72,8 +73,8 @@ def brief_table(view: RunView) -> Table | None:
         groups=1,
         notes=(
             "Means over the samples that both arms completed. All comparisons stand further down. Fewer than "
-            f"{FEWEST_PAIRS} pairs tell nothing apart at 5 %, whatever their interval: all could differ the "
-            "same way by chance.",
+            f"{FEWEST} independent pairs tell nothing apart at 5 %, whatever their interval: all could "
+            "differ the same way by chance. Pairs over one set of sources are not independent.",
             *((OWN_ENGINE,) if any(arm.retention for arm in view.arms) else ()),
         ),
     )
@@ -89,14 +90,15 @@ def _shown(metric: str, diff: Difference) -> tuple[str, ...]:
         return "", "", diff.reason or "", "", ""
     left, right = (numbers.in_unit(unit, value) for value in diff.means)
     change = numbers.with_interval(numbers.difference(unit, diff.mean), unit, diff.interval)
-    return left, right, change, f"{diff.n:,}", _reading(diff.n, diff.interval)
+    return left, right, change, pairs_of(diff), _reading(diff)
 
 
-def _reading(pairs: int, interval: Interval | None) -> str:
-    if interval is not None and interval.flat and pairs > 1:
+def _reading(diff: Difference) -> str:
+    interval = diff.interval
+    if interval is not None and interval.flat:
         return "the same on every sample"
-    if interval is None or pairs < FEWEST_PAIRS:
-        return "too few pairs"
+    if interval is None or diff.clusters < FEWEST:
+        return "too few pairs" if diff.clusters == diff.n else "too few sets of sources"
     if interval.low <= 0 <= interval.high:
         return "not told apart"
     return "higher" if interval.low > 0 else "lower"

@@ -175,7 +175,7 @@ def _samples(view: RunView) -> str:
         return told
     told += f", over {number_of(len(set(sets)), 'set')} of sources"
     shared = len(set(sets)) < len(sets)
-    return told + ("; samples over the same sources are alike, so true intervals are wider" if shared else "")
+    return told + ("; intervals draw the sets, for samples over the same sources are alike" if shared else "")
 
 
 def _planned(view: RunView, phase: str) -> int:

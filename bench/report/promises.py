@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import fsum
 
-from bench.metrics.bootstrap import Interval, bootstrap_means
-from bench.metrics.paired import NO_PAIRS, Difference, differences
+from bench.metrics.bootstrap import Interval
+from bench.metrics.paired import NO_PAIRS, Difference
 from bench.metrics.series import Series, absent
 from bench.report import numbers
 from bench.report.measures import Measure
@@ -71,17 +71,16 @@ Row = tuple[ArmSpec, _Estimate, list[Difference | None]]
 
 def _measured(view: RunView, measure: Measure) -> list[Row]:
     """Baselines first, then the others; each with its differences (``None`` against itself)."""
-    spec = view.input.spec
     arms = [*view.baselines, *view.treatments]
     missing = absent("", "not measured for this arm")
     values = [measure.values.get(arm.arm_id, missing) for arm in arms]
-    intervals = bootstrap_means([s.known for s in values], draws=spec.bootstrap, seed=spec.seed)
+    intervals = view.intervals(values)
     wanted = [(arm, baseline) for arm in arms for baseline in view.baselines if arm is not baseline]
     pairs = [(measure.pairs.get(a.arm_id, missing), measure.pairs.get(b.arm_id, missing)) for a, b in wanted]
     found = dict(
         zip(
             [(a.arm_id, b.arm_id) for a, b in wanted],
-            differences(pairs, draws=spec.bootstrap, seed=spec.seed),
+            view.differences(pairs),
             strict=True,
         )
     )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from bench.metrics.bootstrap import Interval, bootstrap_means
+from collections.abc import Mapping
+
+from bench.metrics.bootstrap import Interval
 from bench.metrics.percentiles import percentiles
+from bench.metrics.series import Series
 from bench.report import numbers
 from bench.report.compression_facts import Given, answer_there, given, lost, selected
 from bench.report.numbers import MISSING
@@ -98,8 +101,9 @@ def losses_table(view: RunView) -> Table:
 
 def _rates(view: RunView, arm: ArmSpec) -> tuple[Row, Data]:
     builds = list(view.builds(arm.arm_id))
-    shares = [left / all_ for all_, left in (selected(build) for build in builds) if all_]
-    mean, limits = _mean(shares), _interval(view, shares)
+    parts = {build.sample_id: selected(build) for build in builds}
+    shares = {sample_id: left / all_ for sample_id, (all_, left) in parts.items() if all_}
+    mean, limits = _estimate(view, shares)
     handed = given(text for build in builds for text in build.compressed)
     times = percentiles([build.compressor_us for build in builds if build.compressor_us])
     p50, p90 = (times.p50, times.p90) if times else (None, None)
@@ -131,8 +135,9 @@ def _losses(view: RunView, arm: ArmSpec, limits: Interval | None) -> tuple[Row, 
     lossy = arm.compression.mode != "items"
     shown = [MISSING if total is None or not lossy else f"{total:,}" for total in totals]
     there = _answers_there(view, arm)
-    share, altered = _mean(there), _altered(view, arm)
-    verbatim = numbers.with_interval(numbers.share(share), "share", _interval(view, there))
+    altered = _altered(view, arm)
+    share, within = _estimate(view, there)
+    verbatim = numbers.with_interval(numbers.share(share), "share", within)
     cell = view.reference_cell(arm)
     summary = None if cell is None else view.summary(cell.cell_id, "exact_citation")
     headline = None if summary is None or summary.void else summary.headline
@@ -155,21 +160,18 @@ def _handed(handed: Given) -> str:
     return f"{handed.texts:,}" + (f" ({', '.join(more)})" if more else "")
 
 
-def _mean(values: list[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+def _estimate(view: RunView, values: Mapping[str, float]) -> tuple[float | None, Interval | None]:
+    """Mean and interval of one value a sample."""
+    (limits,) = view.intervals([Series(label="", values=values)])
+    return (sum(values.values()) / len(values) if values else None), limits
 
 
-def _interval(view: RunView, values: list[float]) -> Interval | None:
-    spec = view.input.spec
-    return bootstrap_means([values], draws=spec.bootstrap, seed=spec.seed)[0]
-
-
-def _answers_there(view: RunView, arm: ArmSpec) -> list[float]:
-    found = (
-        answer_there(build, view.index.samples[build.sample_id], view.input.texts)
+def _answers_there(view: RunView, arm: ArmSpec) -> dict[str, float]:
+    found = {
+        build.sample_id: answer_there(build, view.index.samples[build.sample_id], view.input.texts)
         for build in view.builds(arm.arm_id)
-    )
-    return [value for value in found if value is not None]
+    }
+    return {sample_id: value for sample_id, value in found.items() if value is not None}
 
 
 def _altered(view: RunView, arm: ArmSpec) -> int:

@@ -14,7 +14,6 @@ import dataclasses
 from collections import Counter
 
 from bench.contracts.forms import QUOTE, free_form, is_constrained
-from bench.metrics.paired import differences
 from bench.metrics.percentiles import percentiles
 from bench.report import numbers
 from bench.report.table import Table, Value
@@ -104,7 +103,7 @@ def contract_differences_table(view: RunView) -> Table | None:
         return None
     wanted = [(metric, a, b) for metric in COMPARED for a, b in twins]
     pairs = [(view.completed(a, metric), view.completed(b, metric)) for metric, a, b in wanted]
-    found = differences(pairs, draws=view.input.spec.bootstrap, seed=view.input.spec.seed)
+    found = view.differences(pairs)
     return Table(
         name="contract_differences",
         caption="Constrained minus free on the same prompts, paired by sample, 95 % bootstrap intervals.",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bench.metrics.names import METRICS, NEUTRAL
-from bench.metrics.paired import Difference, differences
+from bench.metrics.paired import Difference
+from bench.plural import number_of
 from bench.report import numbers
 from bench.report.table import Table, Value
 from bench.report.view import CellView, RunView
@@ -26,7 +27,7 @@ HEAD = (
     *("Difference [95 %]", "higher / equal / lower"),
 )
 DATA_HEAD = (
-    *("metric", "cell_id", "baseline", "n", "left_out", "mean", "low", "high"),
+    *("metric", "cell_id", "baseline", "n", "clusters", "left_out", "mean", "low", "high"),
     *("higher", "equal", "lower", "reason"),
 )
 
@@ -51,10 +52,9 @@ def compared_cells(view: RunView, metric: str) -> list[tuple[CellView, CellView]
 
 def all_differences(view: RunView, metrics: Sequence[str]) -> list[tuple[str, Difference]]:
     """Differences of ``compared_cells`` in each metric, metric by metric."""
-    spec = view.input.spec
     wanted = [(metric, a, b) for metric in metrics for a, b in compared_cells(view, metric)]
     pairs = [(view.completed(a, metric), view.completed(b, metric)) for metric, a, b in wanted]
-    found = differences(pairs, draws=spec.bootstrap, seed=spec.seed)
+    found = view.differences(pairs)
     return [(metric, diff) for (metric, _, _), diff in zip(wanted, found, strict=True)]
 
 
@@ -72,9 +72,15 @@ def differences_table(view: RunView) -> Table:
         groups=2,
         notes=(
             "A pair is left out if either cell has an error there (for tokens and times also: an unknown "
-            "value). Intervals are not corrected for the number of comparisons.",
+            "value). Pairs over one set of sources are drawn together ('24 in 6 sets'). Intervals are not "
+            "corrected for the number of comparisons.",
         ),
     )
+
+
+def pairs_of(diff: Difference) -> str:
+    """How many pairs, and over how many sets of sources where that is fewer."""
+    return f"{diff.n:,}" if diff.clusters == diff.n else f"{diff.n:,} in {number_of(diff.clusters, 'set')}"
 
 
 def difference_row(metric: str, diff: Difference) -> tuple[str, ...]:
@@ -86,11 +92,11 @@ def difference_row(metric: str, diff: Difference) -> tuple[str, ...]:
         return (*head, "", f"{diff.left_out:,}", diff.reason or "", "")
     text = numbers.with_interval(numbers.difference(spec.unit, diff.mean), spec.unit, diff.interval)
     signs = f"{diff.higher:,} / {diff.equal:,} / {diff.lower:,}"
-    return (*head, f"{diff.n:,}", f"{diff.left_out:,}", text, signs)
+    return (*head, pairs_of(diff), f"{diff.left_out:,}", text, signs)
 
 
 def difference_data(metric: str, d: Difference) -> tuple[Value, ...]:
     """A difference as plain values, under ``DATA_HEAD``."""
     low, high = (d.interval.low, d.interval.high) if d.interval else (None, None)
-    head = (metric, d.label, d.baseline, d.n, d.left_out, d.mean, low, high)
+    head = (metric, d.label, d.baseline, d.n, d.clusters, d.left_out, d.mean, low, high)
     return (*head, d.higher, d.equal, d.lower, d.reason)

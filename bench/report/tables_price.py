@@ -6,13 +6,14 @@ costs in whole thousandths of a micro-unit, so that their sums are exact in any 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from bench.cost.ledger import cell_costs
 from bench.metrics.bootstrap import Interval, resamples
+from bench.metrics.clusters import labels
 from bench.report import numbers
 from bench.report.facts import replayed_runs
 from bench.report.table import Table, Value
@@ -34,7 +35,8 @@ def price_table(view: RunView) -> Table | None:
         exact = [_exact(view, cell, sample_id) for sample_id in costs]
         totals = [cost.total for cost in costs.values()]
         each, per_exact = _mean(totals), _ratio(sum(totals, Fraction(0)), sum(exact))
-        shown = _interval(view, totals, [1] * len(totals)), _interval(view, totals, exact)
+        names = labels(list(costs), view.clusters)
+        shown = tuple(_interval(view, totals, counts, names) for counts in ([1] * len(totals), exact))
         parts = [_mean([getattr(cost, part) for cost in costs.values()]) for part in _PARTS]
         rows.append(
             (
@@ -101,14 +103,19 @@ def _ratio(total: Fraction, count: int) -> Fraction | None:
     return total / count if count else None
 
 
-def _interval(view: RunView, costs: Sequence[Fraction], counts: Sequence[int]) -> Interval | None:
+def _interval(
+    view: RunView, costs: Sequence[Fraction], counts: Sequence[int], clusters: Sequence[Hashable]
+) -> Interval | None:
     """95 % interval of a ratio of sums; ``None`` where a resample has nothing to divide by."""
-    if len(costs) < 2:
+    sums: dict[Hashable, tuple[int, int]] = {}
+    for cost, count, name in zip(costs, counts, clusters, strict=True):
+        above, divided = sums.get(name, (0, 0))
+        sums[name] = (above + round(cost * _FINE), divided + count)
+    if len(sums) < 2:
         return None
     spec = view.input.spec
-    fine = np.asarray([round(cost * _FINE) for cost in costs], dtype=np.float64)
-    below = np.asarray(counts, dtype=np.float64)
-    drawn = list(resamples(len(costs), spec.bootstrap, spec.seed))
+    fine, below = np.asarray([*sums.values()], dtype=np.float64).T
+    drawn = list(resamples(len(sums), spec.bootstrap, spec.seed))
     bottoms = np.concatenate([block @ below for block in drawn])
     if not bottoms.all():
         return None

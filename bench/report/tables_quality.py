@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from bench.metrics.bootstrap import Interval, bootstrap_means
+from bench.metrics.bootstrap import Interval
 from bench.metrics.summary import Summary
 from bench.report import numbers
 from bench.report.table import Table, Value
@@ -16,16 +16,15 @@ _REST = ("errors", "undefined", "void", "bound_low", "bound_high")
 HEADLINE_NOTE = (
     "Headline: the sum over all expected samples divided by their number; an answer without a "
     "quote, an empty "
-    "answer and an error count 0. In brackets: 95 % bootstrap interval over samples. † all values are equal, "
+    "answer and an error count 0. In brackets: 95 % bootstrap interval over samples, those over one set of "
+    "sources drawn together. † all values are equal, "
     "so the bootstrap cannot see how uncertain they are."
 )
 
 
 def headline_intervals(view: RunView, cells: Sequence[CellView], metric: str) -> list[Interval | None]:
     """Bootstrap intervals of the headline of each cell."""
-    spec = view.input.spec
-    values = [view.counted(cell, metric).known for cell in cells]
-    return bootstrap_means(values, draws=spec.bootstrap, seed=spec.seed)
+    return view.intervals([view.counted(cell, metric) for cell in cells])
 
 
 def arms_table(view: RunView) -> Table:

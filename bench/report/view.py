@@ -6,6 +6,7 @@ Rules of this module:
   ``gold`` or whose selection is ``oracle`` has seen the truth and is called an upper bound.
 * Promises are compared in one *reference state*: the cache state that most arms have (on a tie
   primed before off before cold), because every arm's quality can be paired there.
+* Intervals are over clusters of samples (``bench.metrics.clusters``), with the run's draws and seed.
 * Everything is derived from ``ReportInput``; nothing is read from disk, clock or host.
 """
 
@@ -16,6 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bench.metrics.answers import AnswerCounts, count_answers
+from bench.metrics.bootstrap import Interval, bootstrap_means
+from bench.metrics.clusters import Clusters, cluster_of, labels
+from bench.metrics.paired import Difference, differences
 from bench.metrics.series import Series, completed, counted
 from bench.metrics.summary import Summary, by_cell, summarize
 from bench.records import BuildRow, RequestRow, ResponseRow, ScoreRow
@@ -117,6 +121,27 @@ class RunView:
     def completed(self, cell: CellView, metric: str) -> Series:
         """The series that pairs are made of."""
         return completed(metric, cell.cell_id, self.metric_rows(cell.cell_id, metric))
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """Samples that are no independent draws, by what they share."""
+        rows = self.input.samples
+        return {row.sample_id: cluster_of((s for _, s in row.sources), row.sample_id) for row in rows}
+
+    def intervals(self, series: Sequence[Series]) -> list[Interval | None]:
+        """95 % intervals of the means of what each series knows."""
+        spec = self.input.spec
+        return bootstrap_means(
+            [each.known for each in series],
+            draws=spec.bootstrap,
+            seed=spec.seed,
+            clusters=[labels(each.known_ids, self.clusters) for each in series],
+        )
+
+    def differences(self, pairs: Sequence[tuple[Series, Series]]) -> list[Difference]:
+        """Of each pair the first minus the second, on the samples that both know."""
+        spec = self.input.spec
+        return differences(pairs, draws=spec.bootstrap, seed=spec.seed, clusters=self.clusters)
 
     def answers(self, cell_id: str) -> AnswerCounts:
         """What became of the cell's expected answers."""

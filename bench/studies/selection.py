@@ -12,6 +12,7 @@ from bench.commands.output import print_json, print_text
 from bench.config import spec_value, to_spec
 from bench.config_checks import ConfigError
 from bench.hydra_app import compose_config
+from bench.metrics.clusters import cluster_of
 from bench.progress import Reporter
 from bench.retrieval.registry import retriever
 from bench.run_store import write_atomic
@@ -46,8 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
         steps = len(asked) * len(CONTENDERS) * (len(budgets) + 1)
         with reporter.bar(f"selecting ({spec.task.name})", steps) as advance:
             cells = compare(asked, CONTENDERS, budgets, tokenizer, advance)
-        found += means(spec.task.name, cells, draws=spec.bootstrap, seed=spec.seed)
-        paired += differences(spec.task.name, cells, draws=spec.bootstrap, seed=spec.seed)
+        inputs = [one.sample.input for one in asked]
+        same = [cluster_of((doc.text for doc in one.sources), one.sample_id) for one in inputs]
+        found += means(spec.task.name, cells, same, draws=spec.bootstrap, seed=spec.seed)
+        paired += differences(spec.task.name, cells, same, draws=spec.bootstrap, seed=spec.seed)
         refused = sum(one.code is not None for one in asked)
         sets.append(f"{spec.task.name} {data.content_digest}, n={len(asked)}, refused {refused}")
     study = Study(

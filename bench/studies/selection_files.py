@@ -114,7 +114,8 @@ def means_table(study: Study) -> Table:
         notes=(
             "Budget: tokens with headers, or `place`: in each sample what FOVEA's place costs. Excess: "
             "tokens over the smallest gold cover, in sufficient samples. `oracle` is an upper bound. 95 % "
-            "bootstrap intervals over samples; † where all values were equal.",
+            "bootstrap intervals over samples, those over one set of sources drawn together; † where all "
+            "values were equal.",
         ),
     )
 

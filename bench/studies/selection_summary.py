@@ -1,14 +1,15 @@
 """From what each contender shows of each sample to means, intervals and paired differences.
 
 Rules that this module owns: means are over all samples of the cell, excess over its sufficient ones;
-intervals are 95 % percentile intervals of a bootstrap over samples; a difference is FOVEA minus another
+intervals are 95 % percentile intervals of a bootstrap over samples, those over one set of sources drawn
+together; a difference is FOVEA minus another
 contender at the same budget, paired by sample. FOVEA *beats* another where the interval of the difference
 lies above 0, *loses* where it lies below 0, and is *not told apart* anywhere else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -65,13 +66,23 @@ class Difference:
         return LOSES if self.interval.high < 0 else NOT_TOLD_APART
 
 
-def means(task: str, cells: Sequence[Cell], *, draws: int, seed: int) -> list[Mean]:
-    """The means of all cells, in their order; none where there are no samples."""
+def means(
+    task: str, cells: Sequence[Cell], clusters: Sequence[Hashable], *, draws: int, seed: int
+) -> list[Mean]:
+    """The means of all cells, in their order; none where there are no samples.
+
+    Args:
+        task: The cells' task.
+        cells: What each contender shows of the samples.
+        clusters: Of the samples.
+        draws: Number of resamples.
+        seed: Of the resampling.
+    """
     if not cells or not cells[0].shown:
         return []
     vectors = [[one.recall for one in cell.shown] for cell in cells]
     vectors += [[float(one.sufficient) for one in cell.shown] for cell in cells]
-    intervals = bootstrap_means(vectors, draws=draws, seed=seed)
+    intervals = bootstrap_means(vectors, draws=draws, seed=seed, clusters=[clusters] * len(vectors))
     return [_mean(task, cell, intervals[i], intervals[len(cells) + i]) for i, cell in enumerate(cells)]
 
 
@@ -93,8 +104,10 @@ def _mean(task: str, cell: Cell, recall: Interval | None, sufficient: Interval |
     )
 
 
-def differences(task: str, cells: Sequence[Cell], *, draws: int, seed: int) -> list[Difference]:
-    """FOVEA minus every other contender but the upper bound, by budget."""
+def differences(
+    task: str, cells: Sequence[Cell], clusters: Sequence[Hashable], *, draws: int, seed: int
+) -> list[Difference]:
+    """FOVEA minus every other contender but the upper bound, by budget; arguments as of ``means``."""
     ours = {cell.budget: cell for cell in cells if cell.contender == OURS}
     others = [cell for cell in cells if cell.contender not in (OURS, "oracle") and cell.shown]
     asked = [(cell, measure) for cell in others for measure in ("recall", "sufficient")]
@@ -105,7 +118,7 @@ def differences(task: str, cells: Sequence[Cell], *, draws: int, seed: int) -> l
         ]
         for cell, measure in asked
     ]
-    intervals = bootstrap_means(vectors, draws=draws, seed=seed)
+    intervals = bootstrap_means(vectors, draws=draws, seed=seed, clusters=[clusters] * len(vectors))
     return [
         Difference(
             task=task,

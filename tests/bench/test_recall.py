@@ -77,15 +77,24 @@ def test_a_span_is_found_when_all_of_it_is(
 
 
 def test_the_mean_and_the_interval_are_over_samples_with_gold_spans() -> None:
-    (row,) = rows([sample(NEST), sample(BUILT), sample(), sample(NEST, BUILT)], [ORDER], [1])
+    own = [[doc("birds", BIRDS), doc("boats", BOATS), doc("more", f"Source {n}.")] for n in range(4)]
+    spans: list[tuple[tuple[str, int, int], ...]] = [(NEST,), (BUILT,), (), (NEST, BUILT)]
+    samples = [sample(*some, docs=docs) for some, docs in zip(spans, own, strict=True)]
+    (row,) = rows(samples, [ORDER], [1])
     assert (row.n, row.spans, row.mean_bp) == (3, 4, 5_000)  # (1 + 0 + 1/2) / 3
     assert row.low_bp is not None
     assert row.high_bp is not None
     assert 0 <= row.low_bp < 5_000 < row.high_bp <= 10_000
 
 
+def test_one_set_of_sources_has_no_interval() -> None:
+    (row,) = rows([sample(NEST), sample(BUILT), sample(NEST, BUILT)], [ORDER], [1])
+    assert (row.n, row.mean_bp, row.low_bp, row.high_bp) == (3, 5_000, None, None)
+
+
 def test_equal_recall_everywhere_has_no_interval() -> None:
-    (row,) = rows([sample(NEST), sample(NEST)], [ORDER], [1])
+    one, other = ([doc("birds", BIRDS), doc("boats", f"{BOATS} {n}")] for n in range(2))
+    (row,) = rows([sample(NEST, docs=one), sample(NEST, docs=other)], [ORDER], [1])
     assert (row.mean_bp, row.low_bp, row.high_bp) == (10_000, None, None)
 
 

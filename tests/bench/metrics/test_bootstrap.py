@@ -103,6 +103,57 @@ def test_refuses_what_is_no_number(bad: list[list[float]]) -> None:
         bootstrap_means(bad, draws=10, seed=0)
 
 
+def test_clusters_are_drawn_whole() -> None:
+    values, names = [1.0, 0.0, 4.0, -2.0, 7.25, 0.5], ["a", "b", "a", "c", "b", "d"]
+    (found,) = bootstrap_means([values], draws=500, seed=3, clusters=[names])
+    groups = [[1.0, 4.0], [0.0, 7.25], [-2.0], [0.5]]
+    words = np.random.PCG64(3).random_raw(500 * 4)
+    means = []
+    for draw in range(500):
+        drawn = [v for w in words[draw * 4 : draw * 4 + 4] for v in groups[(int(w) >> 32) * 4 >> 32]]
+        means.append(sum(drawn) / len(drawn))
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx(np.percentile(means, (2.5, 97.5)), abs=1e-12)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=9), st.integers(1, 4))
+def test_copies_in_a_cluster_add_nothing(values: list[float], copies: int) -> None:
+    (alone,) = bootstrap_means([values], draws=50, seed=1)
+    names = [place for place in range(len(values)) for _ in range(copies)]
+    (copied,) = bootstrap_means([[values[n] for n in names]], draws=50, seed=1, clusters=[names])
+    assert alone is not None
+    assert copied is not None
+    assert (copied.low, copied.high) == pytest.approx((alone.low, alone.high), rel=1e-9, abs=1e-6)
+    assert copied.flat == alone.flat
+
+
+def test_clusters_of_one_value_each_change_no_digit() -> None:
+    vectors = [[0.1, 0.7, 0.2], [1.0, 3.0, 2.0, 5.0]]
+    alone = bootstrap_means(vectors, draws=200, seed=4)
+    assert bootstrap_means(vectors, draws=200, seed=4, clusters=["abc", "wxyz"]) == alone
+
+
+def test_coverage_where_four_values_are_alike() -> None:
+    """Drawn one by one, intervals are half as wide as they must be; drawn by cluster they hold the truth."""
+    rng = np.random.default_rng(0)
+    draws = [(rng.random(40) < 0.4).astype(float) for _ in range(300)]
+    vectors = [np.repeat(one, 4).tolist() for one in draws]
+    names = [np.repeat(np.arange(40), 4).tolist()] * 300
+
+    def held(clusters: list[list[int]] | None) -> float:
+        found = bootstrap_means(vectors, draws=1000, seed=2, clusters=clusters)
+        return sum(i is not None and i.low <= 0.4 <= i.high for i in found) / 300
+
+    assert 0.90 <= held(names) <= 0.98
+    assert held(None) < 0.75
+
+
+def test_one_cluster_has_no_interval_and_every_value_needs_a_name() -> None:
+    assert bootstrap_means([[1.0, 2.0]], draws=10, seed=0, clusters=["aa"]) == [None]
+    with pytest.raises(ValueError, match="zip"):
+        bootstrap_means([[1.0, 2.0]], draws=10, seed=0, clusters=["a"])
+
+
 def test_refuses_no_draws() -> None:
     with pytest.raises(ValueError, match="at least 1 draw"):
         bootstrap_means([[1.0, 2.0]], draws=0, seed=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.metrics.answers import EMPTY, NO_QUOTE, count_answers
+from bench.metrics.bootstrap import Interval
 from bench.metrics.divergence import divergence
 from bench.metrics.names import METRICS
 from bench.metrics.paired import differences
@@ -95,7 +96,10 @@ def series(label: str, *values: float | None) -> Series:
 
 def test_pairs_are_what_both_completed() -> None:
     (found,) = differences(
-        [(series("x", 1.0, 1.0, None, 0.0, 1.0), series("y", 0.0, 1.0, 1.0, None, 0.5))], draws=100, seed=0
+        [(series("x", 1.0, 1.0, None, 0.0, 1.0), series("y", 0.0, 1.0, 1.0, None, 0.5))],
+        draws=100,
+        seed=0,
+        clusters={},
     )
     assert (found.n, found.left_out) == (3, 2)
     assert found.mean == pytest.approx(0.5)
@@ -107,8 +111,19 @@ def test_pairs_are_what_both_completed() -> None:
 
 def test_samples_of_one_side_only_are_no_pairs() -> None:
     left = Series(label="x", values={"s0": 1.0, "s9": 1.0})
-    (found,) = differences([(left, series("y", 0.0, 0.0))], draws=10, seed=0)
+    (found,) = differences([(left, series("y", 0.0, 0.0))], draws=10, seed=0, clusters={})
     assert (found.n, found.left_out, found.interval) == (1, 0, None)
+
+
+def test_pairs_of_one_cluster_are_one_draw() -> None:
+    pair = (series("x", 1.0, 1.0, 0.0, None), series("y", 0.0, 0.0, 0.5, 1.0))
+    (together,) = differences([pair], draws=200, seed=0, clusters={"s0": "a", "s1": "a", "s3": "b"})
+    assert (together.n, together.clusters, together.left_out) == (3, 2, 1)  # s2 is a cluster by itself
+    assert together.mean == pytest.approx(0.5)
+    # what can be drawn of (1, 1) and (-0.5): 1, the mean of all, -0.5
+    assert together.interval == Interval(low=-0.5, high=1.0, flat=False)
+    (one,) = differences([pair], draws=200, seed=0, clusters=dict.fromkeys(("s0", "s1", "s2"), "a"))
+    assert (one.n, one.clusters, one.interval) == (3, 1, None)
 
 
 def test_no_pair_says_why() -> None:
@@ -119,6 +134,7 @@ def test_no_pair_says_why() -> None:
         ],
         draws=10,
         seed=0,
+        clusters={},
     )
     assert [d.reason for d in found] == ["x is void", "no sample completed on both sides"]
     assert [d.mean for d in found] == [None, None]

@@ -67,7 +67,7 @@ def test_samples_that_share_sources_are_named_and_a_corpus_is_not(report: Report
         rows = [*(replace(s, sources=sources) for s in report.samples[:4]), *report.samples[4:]]
         return dict(what_ran(RunView(replace(report, samples=rows))))["Samples"]
 
-    alike = "; samples over the same sources are alike, so true intervals are wider"
+    alike = "; intervals draw the sets, for samples over the same sources are alike"
     assert told(report.samples[0].sources) == f"12 in each of 10 cells, over 9 sets of sources{alike}"
     assert told(()) == "12 in each of 10 cells, over 8 sets of sources"  # four over a corpus
 

@@ -129,15 +129,15 @@ def row(*recalls: float, contender: str = "fovea") -> Cell:
 
 def test_means_and_paired_differences() -> None:
     made = [row(1, 0.5, 1, 1), row(0, 0.5, 0.5, 1, contender="top_k"), row(1, 1, 1, 1, contender="oracle")]
-    ours, theirs, _ = means("toy", made, draws=200, seed=0)
+    ours, theirs, _ = means("toy", made, range(4), draws=200, seed=0)
     assert (ours.n, ours.recall, ours.sufficient, ours.tokens, ours.excess, ours.n_excess) == (
         *(4, 0.875, 0.75, 10, 4, 3),
     )
     assert (theirs.recall, theirs.sufficient) == (0.5, 0.25)
-    recall, sufficient = differences("toy", made, draws=200, seed=0)
+    recall, sufficient = differences("toy", made, range(4), draws=200, seed=0)
     assert (recall.baseline, recall.measure, recall.mean, recall.n) == ("top_k", "recall", 0.375, 4)
     assert (sufficient.measure, sufficient.mean) == ("sufficient", 0.5)
-    assert means("toy", [row()], draws=9, seed=0) == []
+    assert means("toy", [row()], (), draws=9, seed=0) == []
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_files_are_the_same_bytes_twice_and_say_where_it_loses() -> None:
     made += [replace(cell, budget=PLACE) for cell in made]
     study = Study(
         facts=(("samples", "all"),),
-        means=tuple(means("toy", made, draws=100, seed=0)),
-        differences=tuple(differences("toy", made, draws=100, seed=0)),
+        means=tuple(means("toy", made, range(4), draws=100, seed=0)),
+        differences=tuple(differences("toy", made, range(4), draws=100, seed=0)),
     )
     first = files(study)
     assert first == files(study)
