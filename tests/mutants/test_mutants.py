@@ -100,6 +100,12 @@ SUITES: dict[str, list[str]] = {
     "seam": ["tests/bench/test_authorized_engine.py"],
     "unfit": ["tests/bench/test_unfit_arms.py", "tests/bench/report/test_unbuilt.py", "-k", "not dry"],
     "lost": ["tests/bench/test_lost_compressor.py", "tests/bench/test_lost_resumes.py"],
+    "intervals": [
+        "tests/bench/metrics",
+        "tests/bench/report/test_clusters.py",
+        "tests/bench/report/test_content.py",
+    ],
+    "isolation": ["tests/bench/test_isolation.py"],
     "cutting": ["tests/bench/build/test_chunking.py", "tests/bench/build/test_candidates.py"],
     "sweeps": ["tests/bench/test_sweep_trouble.py", "-k", "refused or elsewhere or one_process"],
     "checked": [f"{TASKS}/test_registry.py", "-k", "checked"],

@@ -78,3 +78,10 @@ def test_a_cost_is_drawn_by_set(alike: RunView) -> None:
     )
     assert expected is not None
     assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
+
+
+def test_samples_over_a_corpus_are_apart(report: ReportInput) -> None:
+    view = RunView(replace(report, samples=[replace(row, sources=()) for row in report.samples]))
+    row = rows(differences_table(view))["exact_citation", "capsule.primed", "naive.primed"]
+    assert row == rows(differences_table(RunView(report)))["exact_citation", "capsule.primed", "naive.primed"]
+    assert (row["n"], row["clusters"]) == (11, 11)
