@@ -31,6 +31,7 @@ from bench.engines.base import EngineError
 from bench.engines.replay import REPLAY
 from bench.errors import may_pass
 from bench.estimate import compression_time
+from bench.plural import number_of
 from bench.progress import Reporter
 from bench.records import CompressionRow
 from bench.records_io import RowWriter, read_rows, rows_bytes, set_torn_tail_aside
@@ -81,7 +82,7 @@ def compress_all(
     """
     torn = set_torn_tail_aside(folder.compressions)
     if torn:
-        reporter.say(f"{folder.compressions.name}: a torn tail of {torn} bytes was set aside")
+        reporter.say(f"{folder.compressions.name}: a torn tail of {number_of(torn, 'byte')} was set aside")
     known = _without_lost(folder, stored_replies(folder, bench.store))
     again = {} if recorded is None else stored_replies(recorded, recorded.store(read_only=True))
     if bench.spec.engine.name != REPLAY:
@@ -98,9 +99,10 @@ def compress_all(
         for (name, model), asks in groups.items():
             texts = [text for ask in asks for text in ask.texts]
             tokens = sum(len(bench.tokenizer.encode(text)) for text in texts)
+            size = f"{number_of(len(texts), 'text')} ({number_of(tokens, 'token', grouped=True)})"
             reporter.say(
-                f"compressing {len(texts)} texts ({tokens:,} tokens) of {len(asks)} prompts with {name}"
-                f"{compression_time(name, tokens)}"
+                f"compressing {size} of {number_of(len(asks), 'prompt')} with {name}"
+                f"{compression_time(name, tokens, bench.spec.engine.name)}"
             )
             group = _Group(name=name, model=model, asks=asks, start=start, spec=bench.spec, reporter=reporter)
             with reporter.bar(f"compressing with {name}", len(asks)) as advance:

@@ -21,13 +21,14 @@ from typing import Any, TypeVar
 import yaml  # type: ignore[import-untyped]
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
 from bench.compression.base import model_identity
 from bench.config_checks import ConfigError, check_arm, check_run
 from bench.config_evidence import check_evidence
 from bench.config_schema import ArmConfig, PricesConfig, ProviderConfig, RunConfig, TaskConfig
 from bench.config_selection import check_selection
+from bench.config_shape import unknown_key
 from bench.provider_checks import check_prices, check_providers
 from bench.specs import (
     ArmSpec,
@@ -132,6 +133,8 @@ def under_schema(cfg: DictConfig) -> DictConfig:
     except OmegaConfBaseException as error:
         line = str(error).splitlines()[0]
         key = getattr(error, "full_key", None)
+        if isinstance(error, ConfigKeyError) and key:
+            raise ConfigError(unknown_key(key)) from error
         raise ConfigError(f"{key}: {line}" if key else line) from error
     if not isinstance(merged, DictConfig):
         raise ConfigError("the config is no mapping")

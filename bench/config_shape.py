@@ -50,6 +50,15 @@ def wrong_kind(key: str, found: str) -> str:
     return f"{known}: expected {_words(kind, known)}, found {found}{_hint(kind, known, found)}"
 
 
+def unknown_key(key: str) -> str:
+    """One line for a name that the schema does not have (``+key=...`` can add such a name)."""
+    known, kind, _ = _kind_at(key)
+    kind = _without_none(kind)
+    inside = f" in {known}" if known else ""
+    names = [f.name for f in fields(kind)] if isinstance(kind, type) and is_dataclass(kind) else []
+    return f"unknown setting {key!r}: expected one of {', '.join(names)}{inside}"
+
+
 def _kind_at(key: str) -> tuple[str, object, str]:
     """The longest part of a name that the schema has, its type, and the rest of the name."""
     kind: object = RunConfig

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bench.plural import number_of
 from tasks.base import RefusedRow, TaskData
 
 LEFT_OUT = "left_out"
@@ -44,7 +45,7 @@ class DataCounts:
         refused = sum(self.refused.values())
         yield (
             f"rows read: {self.read} = {self.samples} evaluated + {self.reserved} reserved for "
-            f"{self.examples} examples + {refused} refused + {self.unused} beyond the limit"
+            f"{number_of(self.examples, 'example')} + {refused} refused + {self.unused} beyond the limit"
         )
         repaired = ", ".join(f"{name} {n}" for name, n in self.repaired.items())
         yield f"gold places: {self.exact} exact; repaired: {repaired or 'none'}"

@@ -14,6 +14,7 @@ from math import fsum
 from typing import Any
 
 from bench.data_counts import DataCounts, by_code, data_counts
+from bench.plural import number_of
 from bench.records import BuildRow, SampleRow
 from bench.records_io import read_rows
 from bench.run_store import RunFolder, read_json
@@ -94,15 +95,19 @@ def lines(arms: Sequence[ArmCount], refused: dict[str, int]) -> list[str]:
     for arm in arms:
         stages = ", ".join(f"{stage} {bp / 100:.1f} %" for stage, bp in arm.recall.items())
         said += [
-            f"{arm.arm_id}: {arm.prompts} prompts, {arm.tokens} tokens",
-            f"  gold evidence left after {stages or 'no stage'} ({arm.with_gold} samples with gold spans)",
+            f"{arm.arm_id}: {number_of(arm.prompts, 'prompt')}, {number_of(arm.tokens, 'token')}",
+            f"  gold evidence left after {stages or 'no stage'} "
+            f"({number_of(arm.with_gold, 'sample')} with gold spans)",
         ]
-        gone = [f"{reason} {items} ({tokens} tokens)" for reason, (items, tokens) in arm.omissions.items()]
+        gone = [
+            f"{reason} {items} ({number_of(tokens, 'token')})"
+            for reason, (items, tokens) in arm.omissions.items()
+        ]
         if arm.silent[0]:
-            gone.append(f"without any record {arm.silent[0]} ({arm.silent[1]} tokens)")
+            gone.append(f"without any record {arm.silent[0]} ({number_of(arm.silent[1], 'token')})")
         said.append(f"  omitted items: {', '.join(gone) or 'none'}")
         if arm.outside:
-            said.append(f"  outside the pool, apart: {arm.outside} items, tokens not counted")
+            said.append(f"  outside the pool, apart: {number_of(arm.outside, 'item')}, tokens not counted")
         said += [f"  not built: {code} {count}" for code, count in arm.failed.items()]
     rows = ", ".join(f"{code} {count}" for code, count in refused.items())
     return [*said, f"rows refused: {rows or 'none'}"]

@@ -11,16 +11,20 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.compression.registry import SELF_INFORMATION
 from bench.planner import Plan
+from bench.plural import number_of
 from bench.run_store import RunError
 from bench.specs import RunSpec
+
+_TIMED_ENGINE = "vllm"
 
 # seconds of an engine start, of 1,000 uncached prompt tokens, of one decoding step of a whole wave
 _CPU_START_S, _CPU_PREFILL_S, _CPU_STEP_S = 30.0, 0.8, 0.08
 _GPU_START_S, _GPU_PREFILL_S, _GPU_STEP_S = 90.0, 0.05, 0.01
 
 # seconds of 1,000 tokens through a lossy compressor on two quiet cores, and of its start
-_COMPRESSORS = {"self_information": (3.0, _CPU_START_S), "llmlingua": (8.0, 20.0), "llmlingua2": (1.0, 20.0)}
+_COMPRESSORS = {SELF_INFORMATION: (3.0, _CPU_START_S), "llmlingua": (8.0, 20.0), "llmlingua2": (1.0, 20.0)}
 
 _BYTES_PER_TOKEN = 7  # stored ids as JSON
 _BYTES_PER_REQUEST = 3_000  # rows
@@ -42,7 +46,7 @@ class Estimate:
             time = "no estimate of time for this engine"
         else:
             time = f"about {_minutes(self.low_s)} to {_minutes(self.high_s)}"
-        return f"{self.requests:,} requests, {time}, about {self.mib} MiB on disk"
+        return f"{number_of(self.requests, 'request', grouped=True)}, {time}, about {self.mib} MiB on disk"
 
     @property
     def mib(self) -> int:
@@ -76,9 +80,15 @@ def estimate(spec: RunSpec, plan: Plan) -> Estimate:
     )
 
 
-def compression_time(name: str, tokens: int) -> str:
-    """How long a lossy compressor will take for so many tokens, for people; empty where nobody knows."""
-    if name not in _COMPRESSORS:
+def compression_time(name: str, tokens: int, engine: str) -> str:
+    """How long a lossy compressor will take for so many tokens, for people; empty where nobody knows.
+
+    Args:
+        name: The compressor.
+        tokens: What it reads.
+        engine: The run's engine, which scores the texts for self_information.
+    """
+    if name not in _COMPRESSORS or (name == SELF_INFORMATION and engine != _TIMED_ENGINE):
         return ""
     per_thousand, start = _COMPRESSORS[name]
     seconds = start + tokens / 1000 * per_thousand
@@ -86,7 +96,7 @@ def compression_time(name: str, tokens: int) -> str:
 
 
 def _seconds(spec: RunSpec, plan: Plan) -> float | None:
-    if spec.engine.name != "vllm":
+    if spec.engine.name != _TIMED_ENGINE:
         return None
     cpu = spec.engine.device == "cpu"
     start, prefill, step = (

@@ -166,9 +166,9 @@ def send_all(
         plan = _build(folder, bench, rewrite, reporter)
     progress = take_up(folder, plan)
     for name, length in progress.torn.items():
-        reporter.say(f"{name}: a torn tail of {length} bytes was set aside ({name}.torn)")
+        reporter.say(f"{name}: a torn tail of {number_of(length, 'byte')} was set aside ({name}.torn)")
     if progress.finished:
-        reporter.say(f"{len(progress.finished)} of {len(plan.requests)} requests are finished")
+        reporter.say(f"finished: {len(progress.finished)} of {number_of(len(plan.requests), 'request')}")
     with Recorder(folder, folder.store(), progress.attempts) as recorder:
         stage = Stage(
             folder=folder,

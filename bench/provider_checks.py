@@ -12,6 +12,7 @@ Rules that this module owns:
 from __future__ import annotations
 
 import re
+from datetime import date
 
 from bench.config_checks import ConfigError, in_range, one_of
 from bench.engines.endpoint import target_of
@@ -25,7 +26,7 @@ PROMPTS = ("ids", "text", "chat")
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _ANYTHING = re.compile(r"\S.*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -60,6 +61,12 @@ def check_prices(spec: RunSpec) -> None:
     ):
         if not pattern.fullmatch(value):
             raise ConfigError(f"prices.{key}: expected {expected}, found {value!r}")
+    try:
+        date.fromisoformat(prices.as_of)
+    except ValueError as error:
+        raise ConfigError(
+            f"prices.as_of: expected a day that the calendar has (YYYY-MM-DD), found {prices.as_of!r}"
+        ) from error
     for price in prices.providers:
         if price.provider not in known:
             at = f"providers.{price.provider}"

@@ -1,6 +1,6 @@
 """Whether a new process builds the same requests: the run's prompts once more, from its config alone.
 
-    python -m bench.rebuild_check RUN      (started by ``check_in_new_process`` alone; rows on stdout)
+    python -m bench.rebuild_check RUN PARENT      (started by ``check_in_new_process`` alone; rows on stdout)
 
 Rules that this module owns:
 
@@ -8,6 +8,7 @@ Rules that this module owns:
   answered: nothing that it builds is written, and its hash seed is its own.
 * Compared are request digests (of ids, sampling, salt, grammar), one by one, for every request that was sent.
 * It is a measurement: a digest that differs is counted, and a rebuild that fails is said and leaves no rows.
+* The other process ends with the one that started it, however that one ends.
 * Rows that do not cover the stored requests (a resumed run has sent more since) are made anew.
 """
 
@@ -22,6 +23,7 @@ from pathlib import Path
 from bench.build_stage import Bench, build_all
 from bench.compression_stage import stored_rewriter
 from bench.config import load_config, to_spec
+from bench.engines.process import die_with_parent
 from bench.planner import Plan, make_plan
 from bench.preparation import prepare
 from bench.progress import Reporter
@@ -43,7 +45,7 @@ def check_in_new_process(folder: RunFolder, reporter: Reporter) -> None:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     env.pop("PYTHONHASHSEED", None)
     done = subprocess.run(
-        [sys.executable, "-m", "bench.rebuild_check", str(folder.path)],
+        [sys.executable, "-m", "bench.rebuild_check", str(folder.path), str(os.getpid())],
         env=env,
         capture_output=True,
         check=False,
@@ -100,7 +102,8 @@ def compare(sent: list[RequestRow], plan: Plan) -> list[RebuiltRow]:
 
 
 def main(argv: list[str]) -> int:
-    """Write the rows of one run to standard output."""
+    """Write the rows of one run to standard output; the parent's process id is the last argument."""
+    die_with_parent(int(argv[2]))
     sys.stdout.buffer.write(rows_bytes(rebuild(RunFolder(Path(argv[1])))))
     return 0
 

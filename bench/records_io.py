@@ -21,6 +21,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from bench.plural import number_of
 from bench.records import RequestRow
 from capsules.canonical import canonical_bytes
 
@@ -93,7 +94,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     with file:
         torn = _torn(file)
         if torn:
-            raise RowError(f"{path}: torn tail of {torn} bytes; resume sets it aside")
+            raise RowError(f"{path}: torn tail of {number_of(torn, 'byte')}; resume sets it aside")
         yield from _values(path, file)
 
 

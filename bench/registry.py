@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from bench.errors import PermanentError
@@ -22,7 +22,14 @@ class RegistryError(PermanentError):
     code = "registry.unknown"
 
 
-def resolve(registry: Mapping[str, T], name: str, check: Callable[[object], str | None], *, kind: str) -> T:
+def resolve(
+    registry: Mapping[str, T],
+    name: str,
+    check: Callable[[object], str | None],
+    *,
+    kind: str,
+    also: Sequence[str] = (),
+) -> T:
     """The object that a name stands for.
 
     Args:
@@ -30,6 +37,7 @@ def resolve(registry: Mapping[str, T], name: str, check: Callable[[object], str 
         name: A key of ``registry``, or ``module:attribute``.
         check: What is wrong with an object for this protocol, or ``None``; see :func:`takes`.
         kind: What the names stand for, for messages ("builder").
+        also: Forms of a name that the caller takes itself, for messages ("nli@MODEL").
 
     Raises:
         RegistryError: Unknown name, module or attribute, or an object of another protocol.
@@ -38,7 +46,7 @@ def resolve(registry: Mapping[str, T], name: str, check: Callable[[object], str 
         return registry[name]
     module_name, colon, attribute = name.partition(":")
     if not colon:
-        valid = ", ".join(sorted(registry))
+        valid = ", ".join((*sorted(registry), *also))
         raise RegistryError(f"unknown {kind} {name!r}: expected one of {valid}, or module:attribute")
     try:
         module = importlib.import_module(module_name)

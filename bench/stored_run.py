@@ -17,6 +17,7 @@ from typing import Any
 
 from bench.config import load_config, to_spec
 from bench.planner import expected_cells, skip_reason
+from bench.plural import number_of
 from bench.recorder import read_ids
 from bench.records import (
     BuildRow,
@@ -195,8 +196,9 @@ class StoredRun:
         """
         counts = self.counts()
         if counts.missing:
+            lacking = f"{counts.missing} of {number_of(counts.planned, 'request')}"
             raise RunError(
-                f"{self.folder.path} is not complete: {counts.missing} of {counts.planned} requests have no "
-                f"answer; continue it with `capsule-bench resume {self.folder.path}`"
+                f"{self.folder.path} is not complete: {lacking} have no answer; "
+                f"continue it with `capsule-bench resume {self.folder.path}`"
             )
         return counts

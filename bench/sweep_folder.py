@@ -5,6 +5,7 @@ r"""The folder of a sweep: what was asked for, which run each job became, and ho
       jobs/<n>.json         job n: its overrides and its run folder, written before anything is sent
       jobs/<n>.exit         its exit code, when it has one
       jobs/<n>.refused      it was reached again and left as it is, e.g. for another configuration
+      jobs/<n>.why          what was said when it was refused, or could not be brought to its end
       comparison.*, tables/, figures/    all complete runs side by side
 
 Rules that this module owns:
@@ -89,11 +90,12 @@ class SweepFolder:
 
     def start(self, number: int) -> None:
         """Forget how a job ended: it is going to end anew."""
-        for name in ("exit", "refused"):
+        for name in ("exit", "refused", "why"):
             (self._jobs / f"{number}.{name}").unlink(missing_ok=True)
 
-    def refuse(self, number: int) -> None:
+    def refuse(self, number: int, why: str) -> None:
         """Write down that a job was left as it is."""
+        write_atomic(self._jobs / f"{number}.why", why.encode())
         write_atomic(self._jobs / f"{number}.refused", b"")
 
     def refused(self, number: int) -> bool:
@@ -106,9 +108,22 @@ class SweepFolder:
         value = {"schema_id": JOB_ID, "job": number, "overrides": list(overrides), "run": where}
         write_json(self.job_file(number), value)
 
-    def end(self, number: int, code: int) -> None:
+    def end(self, number: int, code: int, why: str = "") -> None:
         """Write down how a job ended."""
+        if why:
+            write_atomic(self._jobs / f"{number}.why", why.encode())
         write_atomic(self._jobs / f"{number}.exit", str(code).encode())
+
+    def reason(self, number: int) -> str:
+        """Why a job has no complete run, in one line."""
+        started = self._jobs / f"{number}.started"
+        try:
+            with _locked(started, os.O_RDONLY) if started.is_file() else contextlib.nullcontext():
+                path = self._jobs / f"{number}.why"
+                text = path.read_text("utf-8", "replace").strip() if path.is_file() else ""
+        except RunError:
+            return "it still runs in another process"
+        return text.splitlines()[0] if text else "it left no reason, as if it was killed; resume the sweep"
 
     def job_file(self, number: int) -> Path:
         """Where it is written which run a job became."""

@@ -19,6 +19,7 @@ from typing import Any
 from bench.completion import SCORES, derive_report, require_manifest
 from bench.config import config_digest
 from bench.config_checks import ConfigError
+from bench.plural import number_of
 from bench.provenance import RENDERING_PACKAGES, code_state, package_versions
 from bench.records_io import RowError
 from bench.run_store import RunError, RunFolder
@@ -202,7 +203,9 @@ def _other_packages(manifest: dict[str, Any]) -> str | None:
 def _scores(run: StoredRun, other_versions: str | None) -> Check:
     rows = run.score()
     if scores_bytes(rows) == run.folder.scores.read_bytes():
-        return Check(check="scores", result="pass", detail=f"{len(rows)} rows, equal byte for byte")
+        return Check(
+            check="scores", result="pass", detail=f"{number_of(len(rows), 'row')}, equal byte for byte"
+        )
     stored = read_scores(run.folder.scores)
     if stored != rows:
         different = [(a, b) for a, b in zip(stored, rows, strict=False) if a != b]
@@ -210,7 +213,8 @@ def _scores(run: StoredRun, other_versions: str | None) -> Check:
         return Check(
             check="scores",
             result="fail",
-            detail=f"{SCORES}: {len(stored)} rows stored, {len(rows)} now, {len(different)} differ{first}",
+            detail=f"{SCORES}: {number_of(len(stored), 'row')} stored, {len(rows)} now, "
+            f"{len(different)} differ{first}",
         )
     if other_versions:
         return Check(
@@ -235,6 +239,10 @@ def _report(folder: RunFolder, other_versions: str | None) -> Check:
     if different:
         names = ", ".join(different[:MAX_NAMED])
         return Check(
-            check="report", result="fail", detail=f"{len(different)} of {len(files)} files differ: {names}"
+            check="report",
+            result="fail",
+            detail=f"{len(different)} of {number_of(len(files), 'file')} differ: {names}",
         )
-    return Check(check="report", result="pass", detail=f"{len(files)} files, equal byte for byte")
+    return Check(
+        check="report", result="pass", detail=f"{number_of(len(files), 'file')}, equal byte for byte"
+    )

@@ -40,6 +40,6 @@ def require_names(arm: ArmSpec) -> None:
     selector(arm.selection.name)
     require_compressor(arm.compression.name, arm.compression.mode)
     if arm.contradictions.detector != "none":
-        detector(arm.contradictions.detector)
+        detector(arm.contradictions.detector, optional=True)
     if arm.claims.answers is not None and arm.claims.digest is not None:
         stored_answers(arm.claims.answers, arm.claims.digest)

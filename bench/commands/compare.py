@@ -11,6 +11,7 @@ from bench.comparison.document import comparison_files
 from bench.comparison.members import different_settings, load_member, require_members
 from bench.comparison.tables import cells_table, members_table, paired_table
 from bench.completion import write_files
+from bench.plural import number_of
 from bench.report.table import to_markdown
 from bench.run_store import RunError, find_run
 
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     for table in (members_table(members, varied), cells_table(members), paired):
         print_text(f"{table.caption}\n\n{to_markdown(table)}")
     if arguments.out:
-        print_text(f"{len(written)} files written to {arguments.out}")
+        print_text(f"{number_of(len(written), 'file')} written to {arguments.out}")
     return 0
 
 

@@ -14,6 +14,7 @@ from bench.commands.output import print_json
 from bench.compression.lost import LOST
 from bench.errors import describe_os_error, is_expected, may_pass
 from bench.pipeline import Outcome, drive
+from bench.plural import number_of
 from bench.preparation import Prepared
 from bench.progress import Reporter, fail
 from bench.records_io import RowError
@@ -51,7 +52,8 @@ def say_end(outcome: Outcome, reporter: Reporter) -> None:
     folder, counts = outcome.folder, outcome.counts
     skipped = sum(counts.skipped.values())
     reporter.say(
-        f"{counts.planned} requests planned: {counts.done} done, {counts.failed} failed, {skipped} skipped"
+        f"{number_of(counts.planned, 'request')} planned: {counts.done} done, {counts.failed} failed, "
+        f"{skipped} skipped"
     )
     if lost := counts.skipped.get(LOST):
         reporter.say(
@@ -83,14 +85,21 @@ def ended(folder: RunFolder, reporter: Reporter) -> Outcome | None:
     return Outcome(folder=folder, counts=stored.counts(), void=stored.void())
 
 
-def guarded(job: Callable[[], int]) -> int:
-    """The exit code of one job of a sweep; an expected error is a message and code 2."""
+def guarded(job: Callable[[], int], told: Callable[[str], None]) -> int:
+    """The exit code of one job of a sweep; an expected error is a message and code 2.
+
+    Args:
+        job: What is done.
+        told: Is given the message, too.
+    """
     try:
         return job()
     except OSError as error:
-        fail(describe_os_error(error))
+        message = describe_os_error(error)
     except Exception as error:
         if not is_expected(error):
             raise
-        fail(str(error))
+        message = str(error)
+    fail(message)
+    told(message)
     return 2

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.run_store import RunError, RunFolder, find_run
 from capsules.codec import RECORD_TYPES, from_value, read_stored, seal
-from capsules.content_id import content_id, is_content_id
+from capsules.content_id import CONTENT_ID_EXPECTED, content_id, is_content_id
 from capsules.errors import StoreError
 from capsules.evidence import EvidenceCapsule
 from capsules.prompt import PromptCapsule
@@ -64,6 +64,19 @@ class Stores:
         return Found(digest=digest, capsule=_typed(found.data, digest), folder=folder)
 
 
+def require_whole(name: str) -> None:
+    """Refuse what begins as a digest and is none: a store finds whole digests alone, no prefix of one.
+
+    Raises:
+        RunError: Saying what a digest looks like.
+    """
+    if name.startswith("b3:") and not is_content_id(name):
+        raise RunError(
+            f"{name} is no digest: expected {CONTENT_ID_EXPECTED}, found {len(name) - 3} characters after "
+            "b3:; `capsule-bench show RUN` lists the whole digests of a run"
+        )
+
+
 def stored_capsule(digest: str, store: Store) -> Capsule:
     """A capsule by its digest.
 
@@ -84,6 +97,7 @@ def named_capsule(name: str, runs: Sequence[str], results: Path) -> Found:
         return Stores(runs, results).capsule(name)
     path = Path(name)
     if not path.is_file():
+        require_whole(name)
         raise RunError(f"{name}: expected a capsule file, or a digest b3:<64 hex> with --run")
     data = path.read_bytes()
     value = parse_strict(data)

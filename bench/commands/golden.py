@@ -12,6 +12,7 @@ from bench.commands.output import print_json, print_text
 from bench.golden import check as golden
 from bench.golden.records import Golden
 from bench.hydra_app import compose_config
+from bench.plural import number_of
 from bench.progress import Reporter
 from bench.report.visible import visible
 
@@ -58,7 +59,8 @@ def _lines(file: Path, found: Golden, changed: bool) -> Iterator[str]:
     tokens = sum(build.prompt_tokens for build in found.builds)
     texts = "with texts" if found.texts is not None else "without any text of the data"
     state = "written" if changed else "unchanged, byte for byte"
-    yield f"{file}: {state}: {len(found.builds)} builds, {tokens} prompt tokens, {texts}"
+    counted = f"{number_of(len(found.builds), 'build')}, {number_of(tokens, 'prompt token')}"
+    yield f"{file}: {state}: {counted}, {texts}"
     for code, count in sorted(_errors(found).items()):
         yield f"  recorded as not built: {code} {count}"
 

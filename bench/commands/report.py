@@ -7,6 +7,7 @@ import argparse
 from bench.commands.output import print_json, print_text
 from bench.commands.sweep import gather
 from bench.completion import derive_report, update_manifest, write_files
+from bench.plural import number_of
 from bench.progress import Reporter
 from bench.run_store import find_run
 from bench.sweep_folder import SweepFolder, find_sweep
@@ -26,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"run": str(folder.path), "files": len(files), "changed": changed})
     else:
         state = f"{len(changed)} written anew" if changed else "unchanged, byte for byte"
-        print_text(f"{folder.path / 'report.html'}: {len(files)} files, {state}")
+        print_text(f"{folder.path / 'report.html'}: {number_of(len(files), 'file')}, {state}")
     return 0
 
 
@@ -42,6 +43,10 @@ def _comparison(sweep: SweepFolder, as_json: bool) -> int:
             }
         )
     elif found.runs > 1:
-        state = f"{len(found.changed)} files written anew" if found.changed else "unchanged, byte for byte"
-        print_text(f"{sweep.path / 'comparison.html'}: {found.runs} runs, {state}")
+        state = (
+            f"{number_of(len(found.changed), 'file')} written anew"
+            if found.changed
+            else "unchanged, byte for byte"
+        )
+        print_text(f"{sweep.path / 'comparison.html'}: {number_of(found.runs, 'run')}, {state}")
     return 0 if found.runs > 1 else 2

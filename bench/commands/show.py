@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.commands.find_capsule import Found, named_capsule
+from bench.commands.find_capsule import Found, named_capsule, require_whole
 from bench.commands.output import print_json, print_text
 from bench.completion import require_manifest
 from bench.config_checks import ConfigError
 from bench.golden.texts import without_texts
+from bench.plural import number_of
 from bench.records import CellState
 from bench.report.visible import visible
 from bench.run_store import RunFolder, find_run, read_json, write_atomic
@@ -37,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"--now: expected YYYY-MM-DDTHH:MM:SSZ, found {arguments.now!r}")
     if is_content_id(arguments.target) or Path(arguments.target).is_file():
         return _show_capsule(arguments)
+    require_whole(arguments.target)
     if arguments.html is not None:
         raise ConfigError("--html: expected the digest of a capsule; a run has its own report.html")
     return _show_run(find_run(arguments.target, arguments.results), as_json=arguments.json)
@@ -120,7 +122,8 @@ def run_lines(run: StoredRun) -> Iterator[str]:
     yield f"experiment {run.spec.experiment}, begun at {facts['started']}, judged at {facts['now']}"
     yield f"config     {facts['config_digest']}"
     data = facts["dataset"]
-    yield f"data       {data['name']}, {data['rows']} rows, {data['content_digest']} ({data['origin']})"
+    rows = number_of(data["rows"], "row")
+    yield f"data       {data['name']}, {rows}, {data['content_digest']} ({data['origin']})"
     yield f"model      {run.spec.model.name}; engine {run.spec.engine.name}"
     yield f"requests   {_requests(run)}"
     for unbuilt in tally(run.builds).unbuilt():

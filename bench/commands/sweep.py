@@ -9,7 +9,7 @@ Rules that this module owns:
 * A job that is refused before anything of it is done (it was begun under another configuration, its files are
   damaged or gone, another process runs it) keeps the exit code with which it ended; the sweep ends with 2.
 * The comparison holds every complete run; jobs without one, or whose run cannot be read, are named at its
-  top.
+  top, with the reason.
 """
 
 from __future__ import annotations
@@ -102,8 +102,9 @@ def _jobs(sweep: SweepFolder) -> list[dict[str, Any]]:
 
 def run_job(sweep: SweepFolder, number: int, overrides: Sequence[str], cfg: DictConfig) -> None:
     """Bring one job to its end, whatever of it is there."""
-    if guarded(lambda: _run_alone(sweep, number, overrides, cfg)) != 0:
-        sweep.refuse(number)
+    why: list[str] = []
+    if guarded(lambda: _run_alone(sweep, number, overrides, cfg), why.append) != 0:
+        sweep.refuse(number, *why)
 
 
 def _run_alone(sweep: SweepFolder, number: int, overrides: Sequence[str], cfg: DictConfig) -> int:
@@ -114,12 +115,13 @@ def _run_alone(sweep: SweepFolder, number: int, overrides: Sequence[str], cfg: D
             _require_same(job, overrides, cfg)
             _require_config(sweep, job)
         sweep.start(number)
+        why: list[str] = []
         try:
-            code = guarded(lambda: _job(sweep, number, overrides, cfg, job))
+            code = guarded(lambda: _job(sweep, number, overrides, cfg, job), why.append)
         except KeyboardInterrupt:
-            sweep.end(number, INTERRUPTED)
+            sweep.end(number, INTERRUPTED, "it was interrupted")
             raise
-        sweep.end(number, code)
+        sweep.end(number, code, *why)
     return 0
 
 
@@ -189,9 +191,9 @@ def _member(sweep: SweepFolder, number: int) -> Member | str:
     try:
         job = sweep.job(number)
         if job is None:
-            return f"job {number} (no run was made)"
+            return f"job {number}: no run was made: {sweep.reason(number)}"
         if not job.run.complete:
-            return f"job {number} ({' '.join(job.overrides)})"
+            return f"job {number} ({' '.join(job.overrides)}): {sweep.reason(number)}"
         return load_member(job.run, f"job {number}")
     except Exception as error:
         if not (is_expected(error) or isinstance(error, OSError)):

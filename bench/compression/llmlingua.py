@@ -25,6 +25,7 @@ from bench.compression.registry import LLMLINGUA2
 from bench.engines.base import EngineSettingError
 from bench.engines.child import Child
 from bench.engines.process import ProcessRecord
+from bench.plural import number_of
 
 SENTENCE_STEP = 20
 WORKER = "bench.compression.llmlingua_worker"
@@ -92,7 +93,9 @@ class LibraryBackend:
             "rate_bp": ask.rate_bp,
             "step": SENTENCE_STEP if ask.mode == PROTECTED else None,
         }
-        found = self._child.ask(message, limit_s=self._limit_s, what=f"shortening {len(ask.texts)} texts")
+        found = self._child.ask(
+            message, limit_s=self._limit_s, what=f"shortening {number_of(len(ask.texts), 'text')}"
+        )
         for text in found:
             if not isinstance(text, str):
                 raise CompressionError(f"{ask.compressor} raised {text['error']}")

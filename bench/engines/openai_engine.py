@@ -186,7 +186,8 @@ class OpenAiEngine:
             except HttpError as error:
                 wait = wait_s(error, attempt, self._server)
                 if wait is None:
-                    return failed(request, f"{error.code}: no answer (attempt {attempt})"), error.status
+                    why = "no answer" if error.status is None else f"status {error.status}"
+                    return failed(request, f"{error.code}: {why} (attempt {attempt})"), error.status
             self._sleep(wait)
 
     def _result(self, request: EngineRequest, answer: Answer, retries: int) -> EngineResult:

@@ -18,6 +18,7 @@ from bench.engines.child import Child
 from bench.engines.protocol import Message, request_to_value, result_from_value
 from bench.engines.start import EngineStart
 from bench.model_store import ModelFolder
+from bench.plural import number_of
 from bench.specs import EngineSpec, ModelSpec
 
 _RETENTION = ("none", "default")
@@ -44,7 +45,7 @@ class VllmEngine:
             return []
         message = {"op": "generate", "requests": [request_to_value(request) for request in requests]}
         values = self._child.ask(
-            message, limit_s=self._idle_timeout_s, what=f"generating {len(requests)} requests"
+            message, limit_s=self._idle_timeout_s, what=f"generating {number_of(len(requests), 'request')}"
         )
         results = [result_from_value(value) for value in values]
         expected = [request.request_id for request in requests]
@@ -72,7 +73,7 @@ class VllmEngine:
         """
         message = {"op": "prompt_logprobs", "prompts": [list(ids) for ids in prompts]}
         values = self._child.ask(
-            message, limit_s=self._idle_timeout_s, what=f"scoring {len(prompts)} prompts"
+            message, limit_s=self._idle_timeout_s, what=f"scoring {number_of(len(prompts), 'prompt')}"
         )
         return [[None if value is None else float(value) for value in row] for row in values]
 

@@ -13,10 +13,15 @@ from bench.evidence.detector import KINDS, Detector, named_detector, rule_detect
 from bench.registry import resolve, takes
 
 DETECTORS: Mapping[str, Detector] = {"rule": rule_detector, "rule_named": named_detector}
+NLI = "nli@MODEL (MODEL: a folder, or ORG/NAME@<40 hex>)"
 
 
-def detector(name: str) -> Detector:
+def detector(name: str, *, optional: bool = False) -> Detector:
     """The detector of this name, with its answers checked.
+
+    Args:
+        name: One of ``DETECTORS``, ``nli@MODEL`` or ``module:attribute``.
+        optional: Whether there, ``none`` stands for no detector, for messages.
 
     Raises:
         RegistryError: There is none, it is no detector, or its model cannot be had.
@@ -26,7 +31,9 @@ def detector(name: str) -> Detector:
         from bench.evidence.nli import nli_detector
 
         return _checked(name, nli_detector(model))
-    return _checked(name, resolve(DETECTORS, name, takes("pairs"), kind="detector of contradictions"))
+    also = (NLI, "none") if optional else (NLI,)
+    found = resolve(DETECTORS, name, takes("pairs"), kind="detector of contradictions", also=also)
+    return _checked(name, found)
 
 
 def _checked(name: str, ask: Detector) -> Detector:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bench.golden.records import BLOCK, GoldenBuild, GoldenSegment
 from bench.golden.words import Named
+from bench.plural import number_of
 
 HEADER = "header"
 
@@ -55,7 +56,7 @@ def _said(mine: tuple[GoldenSegment, ...], index: int, other: tuple[GoldenSegmen
         other[index].n,
     )
     ids = f", ids {segment.ids}" if same else ""
-    return f"{segment.kind}{ref}, {segment.n} tokens{ids}"
+    return f"{segment.kind}{ref}, {number_of(segment.n, 'token')}{ids}"
 
 
 def _block(left: GoldenBuild, right: GoldenBuild) -> str:

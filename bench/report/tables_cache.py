@@ -82,9 +82,10 @@ def cache_table(view: RunView) -> Table:
         right=frozenset({2, 4, 5, 6, 7, 8}),
         groups=1,
         notes=(
-            f"Cached share: cached over prompt tokens, summed over the quality requests. Throughput: quality "
-            f"requests in waves of {view.input.spec.concurrency:,}, from sending a wave to its last answer, "
-            "summed. Predictions: all requests of the cell, in every phase."
+            "Cached share: cached over prompt tokens, summed over the quality requests, so that long prompts "
+            "weigh more (the promise of prefix reuse is the mean of the share of each request). Throughput: "
+            f"quality requests in waves of {view.input.spec.concurrency:,}, from sending a wave to its last "
+            "answer, summed. Predictions: all requests of the cell, in every phase."
             + (" Throughput is unknown: answers were replayed, and nothing was timed." if replayed else ""),
         ),
     )

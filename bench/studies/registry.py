@@ -40,7 +40,8 @@ def _contradictions(parser: argparse.ArgumentParser) -> None:
         "--detectors",
         default="rule,rule_named",
         metavar="A,B",
-        help="rule, rule_named, nli@MODEL, module:attribute (default: rule,rule_named)",
+        help="rule, rule_named, nli@MODEL (a folder, or ORG/NAME@<40 hex>), module:attribute "
+        "(default: rule,rule_named)",
     )
     parser.add_argument(
         "--similarity",

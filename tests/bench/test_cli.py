@@ -11,6 +11,7 @@ import pytest
 
 from bench.__main__ import main, parse, parser
 from bench.commands import COMMANDS
+from bench.commands.listing import shown
 from bench.errors import describe_os_error
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -149,3 +150,23 @@ def test_list_names_what_can_be_named(what: str, capsysbinary: pytest.CaptureFix
     }
     assert expected[what] in names
     assert all(entry["about"] for entry in entries)
+
+
+def test_a_description_is_whole_in_a_pipe_and_folded_on_a_terminal() -> None:
+    about = "One sentence that is longer than a narrow terminal. And a second one."
+    assert shown("name  ", about, None) == f"name  {about}"
+    assert shown("name  ", about, 40).splitlines() == [
+        "name  One sentence that is longer than a",
+        "      narrow terminal. And a second one.",
+    ]
+    assert shown("name  ", about, 5).splitlines()[0] == "name  One sentence that is longer"  # 30 columns
+    assert shown("name  ", "", 40) == shown("name  ", "", None) == "name"
+
+
+def test_a_description_is_the_whole_first_comment(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "experiments"]) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert lines["all_arms"].endswith(
+        "compression, contracts. The library's compressors are in `compression`: they take minutes a sample "
+        "set. About 10 minutes on two cores."
+    )

@@ -11,7 +11,9 @@ from omegaconf import OmegaConf
 
 from bench.config import config_digest, dump_config, load_config, to_spec
 from bench.config_checks import ConfigError
-from bench.hydra_app import compose_config, expand, options
+from bench.config_groups import options
+from bench.hydra_app import compose_config, expand
+from bench.override_errors import unclosed
 from bench.specs import RunSpec
 
 
@@ -78,8 +80,8 @@ BAD = {
     "setting of an arm that is not there": (["arms.x.caches=[off]"], "expected one of capsule, "),
     "misspelt key": (["concurency=3"], "did you mean concurrency?"),
     "misspelt key below": (["task.limitt=3"], "did you mean task.limit?"),
-    "added key": (["+bar.x=1"], "Key 'bar' not in 'RunConfig'"),
-    "added key in an arm": (["+arms.naive.foo=1"], "Key 'foo' not in 'ArmConfig'"),
+    "added key": (["+bar.x=1"], "unknown setting 'bar': expected one of experiment, "),
+    "added key in an arm": (["+arms.naive.foo=1"], "'arms.naive.foo': expected one of layout, builder, "),
     "word for a number": (["concurrency=abc"], "concurrency: expected a whole number, found abc"),
     "fraction for an integer": (["limit=1.5"], "task.limit: expected a whole number or null, found 1.5"),
     "boolean for an integer": (["seed=true"], "seed: expected a whole number, found true"),
@@ -107,6 +109,14 @@ BAD = {
         "prices.providers.local.engine_hour: expected a whole number or null, found 1.5; prices are whole "
         "currency micro-units",
     ),
+    "day of the prices that no calendar has": (
+        ["prices=example", "prices.as_of=2026-13-45"],
+        "prices.as_of: expected a day that the calendar has (YYYY-MM-DD), found '2026-13-45'",
+    ),
+    "day of the prices that is no leap day": (
+        ["prices=example", "prices.as_of=2026-02-29"],
+        "prices.as_of: expected a day that the calendar has (YYYY-MM-DD), found '2026-02-29'",
+    ),
     "price of nobody": (
         ["+price@prices.providers.cloud=blank"],
         "prices.providers.cloud: expected a provider of the run (local), found none named 'cloud'; "
@@ -116,6 +126,55 @@ BAD = {
         ["+provider@providers.own=vllm_server", "providers.own.server.key_env=K"],
         "providers.own.server.key_env: a server of our own takes no key, found 'K'",
     ),
+    "removed arm that is not there": (
+        ["~arms.x"],
+        "override '~arms.x': there is nothing to remove: unknown setting 'arms.x': expected one of capsule, "
+        "capsule_extractive, naive, naive_volatile in arms",
+    ),
+    "removed choice that is not there": (
+        ["~arm@arms.x"],
+        "override '~arm@arms.x': there is nothing to remove: expected one of ~arm@arms.capsule, "
+        "~arm@arms.capsule_extractive, ~arm@arms.naive, ~arm@arms.naive_volatile",
+    ),
+    "removed choice of a group that nothing is chosen of": (
+        ["~provider@providers.x"],
+        "'~provider@providers.x': there is nothing to remove: nothing of the group provider is chosen",
+    ),
+    "removed choice of another name": (
+        ["~arm@arms.naive=capsule"],
+        "override '~arm@arms.naive=capsule': arm@arms.naive is naive; ~arm@arms.naive removes it",
+    ),
+    "removed setting of another value": (
+        ["~seed=3"],
+        "override '~seed=3': seed has another value; ~seed removes it as it is",
+    ),
+    "removed setting": (["~task.limit"], "override '~task.limit': task.limit can be set and not removed"),
+    "added setting that is there": (
+        ["+engine.recorded=a"],
+        "override '+engine.recorded=a': engine.recorded is there already: expected engine.recorded=a ",
+    ),
+    "added choice that is there": (
+        ["+arm@arms.naive=capsule"],
+        "override '+arm@arms.naive=capsule': arm@arms.naive is chosen already (naive): expected "
+        "arm@arms.naive=capsule (without +) to choose another",
+    ),
+    "a bracket that is not closed": (
+        ["task.options=[1"],
+        "override 'task.options=[1': expected ] for the [ at character 14, found the end",
+    ),
+    "a brace that is closed as a bracket": (
+        ["task.options={a:[1}"],
+        "override 'task.options={a:[1}': expected ] for the [ at character 17, found } at character 19",
+    ),
+    "a bracket that was not opened": (
+        ["task.options=1]"],
+        "expected no closing bracket without an opening one, found ] at character 15",
+    ),
+    "a quote that is not closed": (
+        ["task.project='it]"],
+        "expected a second ' for that at character 14, found the end",
+    ),
+    "an unknown function": (["task.project=f(x)"], "override 'task.project=f(x)': Unknown function 'f' ("),
     "no value": (["quickstart"], "expected key=value"),
     "zero": (["limit=0"], "task.limit (or limit): expected at least 1, found 0"),
     "unknown cache state": (
@@ -150,6 +209,11 @@ def test_a_mistake_is_one_line_that_names_what_was_expected(name: str) -> None:
     message = str(caught.value)
     assert expected in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("text", ["a=[1,{b:(2)}]", "a='[' ", 'a="{"', r"a=\[", "a='it\\'s ('", "a=b=c"])
+def test_brackets_and_quotes_that_are_closed_quoted_or_escaped_lack_nothing(text: str) -> None:
+    assert unclosed(text) is None
 
 
 def test_an_unquoted_off_in_yaml_is_explained() -> None:

@@ -53,5 +53,9 @@ def test_a_disk_with_too_little_room_is_refused_before_any_engine_starts(
 
 
 def test_the_time_of_a_compressor_is_said_where_it_is_known() -> None:
-    assert compression_time("self_information", 10_000) == ", about 30 s to 2 min on a CPU"  # 30 s + 10 x 3 s
-    assert compression_time("mine:own", 10_000) == ""
+    found = compression_time("self_information", 10_000, "vllm")
+    assert found == ", about 30 s to 2 min on a CPU"  # half and twice 30 s + 10 x 3 s
+    assert compression_time("mine:own", 10_000, "vllm") == ""
+    # the fake engine scores the texts: no model runs; a library's compressor has a model of its own
+    assert compression_time("self_information", 10_000, "fake") == ""
+    assert compression_time("llmlingua2", 10_000, "fake") == ", about 15 s to 60 s on a CPU"  # 20 + 10 x 1

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bench.engines.process import session_members
 from bench.hydra_app import compose_config
 from bench.pipeline import Outcome, drive, start_run
 from bench.planner import Plan
@@ -31,6 +37,17 @@ def build(sample, ctx):
     seed = abs(hash("a string's hash differs from process to process"))
     extra = tuple(3 + (seed >> 8 * i) % 250 for i in range(6))
     return replace(built, ids=(*built.ids, *extra), pieces=(*built.pieces, Piece(kind="tail", n=6)))
+"""
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from bench.progress import Reporter
+from bench.rebuild_check import check_in_new_process
+from bench.run_store import RunFolder
+
+check_in_new_process(RunFolder(Path(sys.argv[1])), Reporter(quiet=True))
 """
 
 
@@ -106,3 +123,39 @@ def test_a_rebuild_that_fails_is_said_and_leaves_no_rows(
     check_in_new_process(folder, Reporter())
     assert "not measured" in capsys.readouterr().err
     assert not folder.rebuilt.exists()
+
+
+def opened_for_a_reader(pipe: Path) -> int:
+    """Waits until another process reads a named pipe."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            time.sleep(0.05)
+    raise AssertionError(f"nobody reads {pipe}")
+
+
+def test_the_new_process_ends_with_a_parent_that_is_killed(finished: Outcome, tmp_path: Path) -> None:
+    """The config is a pipe that nobody writes: the new process waits in the middle of its work."""
+    run = RunFolder(tmp_path)
+    shutil.copy(finished.folder.requests, run.requests)
+    os.mkfifo(run.config)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(run.path)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        start_new_session=True,
+    )
+    try:
+        writer = opened_for_a_reader(run.config)
+        assert len(session_members(parent.pid)) == 2
+    finally:
+        parent.kill()
+        parent.wait()
+    end = time.monotonic() + 20
+    while (lives := session_members(parent.pid)) and time.monotonic() < end:
+        time.sleep(0.02)
+    os.close(writer)  # at the latest now it ends, so that a failure leaves no process
+    assert lives == []

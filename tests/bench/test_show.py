@@ -80,6 +80,22 @@ def test_a_digest_that_is_not_there_names_the_runs_that_were_searched(
     assert f"is not in the store of {path};" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "found"), [("b3:00", 2), ("b3:", 0), ("b3:" + "A" * 64, 64), ("b3:" + "0" * 65, 65)]
+)
+def test_what_is_no_whole_digest_says_what_one_looks_like(
+    run: StoredRun, capsys: pytest.CaptureFixture[str], name: str, found: int
+) -> None:
+    expected = (
+        f'capsule-bench: {name} is no digest: expected "b3:" and 64 lower-case hex digits, found {found} '
+        "characters after b3:; `capsule-bench show RUN` lists the whole digests of a run\n"
+    )
+    assert main(["show", name, "--run", str(run.folder.path)]) == 2
+    assert capsys.readouterr().err == expected
+    assert main(["explain", name, name, "--run", str(run.folder.path)]) == 2
+    assert capsys.readouterr().err == expected
+
+
 def test_ids_only_holds_no_text_of_the_data(run: StoredRun, tmp_path: Path) -> None:
     digest, prompt = next(prompts(run))
     texts = [prompt.active_object.text, *(c.text for c in prompt.constraints)]

@@ -18,6 +18,7 @@ from bench.comparison.tables import paired_table
 from bench.completion import require_manifest
 from bench.hydra_app import multirun
 from bench.pipeline import Outcome
+from bench.progress import Reporter
 from bench.run_store import RunError, RunFolder
 from bench.sweep_folder import SweepFolder, create_sweep
 
@@ -41,6 +42,7 @@ def test_an_interrupted_sweep_says_how_it_goes_on(
         "jobs": [{"job": 0, "exit": 130, "run": None, "refused": False}],
         "exit": 130,
     }
+    assert gathered(sweep) == ["job 0: no run was made: it was interrupted"]
     command = err.splitlines()[-1].partition("continue with: ")[2]
     assert shlex.split(command) == ["capsule-bench", "resume", str(sweep.path)]
 
@@ -144,7 +146,8 @@ def test_a_finished_job_of_another_configuration_is_refused_and_keeps_its_exit_c
     jobs = json.loads(out)["jobs"]
     assert [(job["exit"], job["refused"]) for job in jobs] == [(0, True), (3, True)]
     assert [sweep.code(number) for number in (0, 1)] == [0, 3]
-    assert err.count("the configuration files changed; start a new sweep") == 2
+    said = [line for line in err.splitlines() if "the configuration files changed; start a new sweep" in line]
+    assert [line.partition(": ")[0] for line in said] == ["capsule-bench"] * 2 + ["not in the comparison"] * 2
 
 
 def test_a_job_that_runs_elsewhere_is_not_run_twice(
@@ -158,5 +161,40 @@ def test_a_job_that_runs_elsewhere_is_not_run_twice(
     assert (job["refused"], job["run"]) == (True, None)
     assert not (tmp_path / "quickstart").exists()
     with sweep.running(0):  # let go of, it can be run
+        assert gathered(sweep) == ["job 0: no run was made: it still runs in another process"]
         sweep.start(0)
     assert not sweep.refused(0)
+
+
+def gathered(sweep: SweepFolder) -> list[str]:
+    return list(commands.gather(sweep, Reporter(quiet=True)).missing)
+
+
+def test_a_job_whose_config_is_refused_says_why_in_the_comparison(
+    tmp_path: Path, small: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep = create_sweep(tmp_path, small("limit=1,0,2"), 0)
+    assert commands.run_sweep(sweep) == 2
+    why = "job 1: no run was made: task.limit (or limit): expected at least 1, found 0"
+    assert gathered(sweep) == [why]
+    assert f"not in the comparison: {why}" in capsys.readouterr().err
+    assert why in (sweep.path / "comparison.md").read_text("utf-8").replace("\\", "")
+    assert not (sweep.path / "jobs" / "0.why").exists()
+
+
+def test_a_job_says_whether_it_was_interrupted_or_killed_and_forgets_it_when_begun_anew(
+    tmp_path: Path,
+) -> None:
+    sweep = create_sweep(tmp_path, ["seed=1,2"], 0)
+    sweep.end(0, 130, "it was interrupted")
+    with sweep.running(1):
+        sweep.start(1)
+    assert gathered(sweep) == [
+        "job 0: no run was made: it was interrupted",
+        "job 1: no run was made: it left no reason, as if it was killed; resume the sweep",
+    ]
+    begun(sweep, 0, ["seed=1"], "b3:" + "0" * 64)
+    sweep.end(0, 2, "the disk is full\nmore words")
+    assert gathered(sweep)[0] == "job 0 (seed=1): the disk is full"
+    sweep.start(0)
+    assert gathered(sweep)[0].endswith("as if it was killed; resume the sweep")

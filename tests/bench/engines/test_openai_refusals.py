@@ -40,7 +40,7 @@ def test_a_busy_server_is_asked_again_each_time_with_a_permit_of_its_own(
     assert b.waits == [0.01, 0.02]
 
     b = bench(fails)
-    assert error_of(b.send(ask())) == f"{code}: no answer (attempt 4)"
+    assert error_of(b.send(ask())) == f"{code}: status {status} (attempt 4)"
     assert (b.waits, b.server.connections) == ([0.01, 0.02, 0.04], 4)
 
 

@@ -85,9 +85,13 @@ def test_sentences_that_each_name_something_else_are_apart(left: str, right: str
 def test_a_detector_is_a_name_or_a_module() -> None:
     assert detector("rule")([(FERRY, FERRY.replace("nine", "ten"))]) == ["numeric"]
     with pytest.raises(
-        RegistryError, match="unknown detector of contradictions 'rules': expected one of rule"
+        RegistryError,
+        match=r"'rules': expected one of rule, rule_named, nli@MODEL \(MODEL: a folder, or ORG/NAME@<40 hex>"
+        r"\), or module:attribute",
     ):
         detector("rules")
+    with pytest.raises(RegistryError, match=r"ORG/NAME@<40 hex>\), none, or module:attribute"):
+        detector("rules", optional=True)
 
 
 @pytest.mark.parametrize("answer", [[], ["numeric", None], ["wrong"], [True]])
