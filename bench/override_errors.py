@@ -49,7 +49,9 @@ def one_line(error: Exception, overrides: Sequence[str]) -> str:
         return _unknown_key(inner if inner.startswith(key[1]) else key[1], text, overrides)
     lines = text.splitlines()
     cause = error.__cause__
-    merged = re.match(r"Error merging override (?P<sign>[+~]*)(?P<key>[^=]+)(?:=(?P<value>.*))?$", text)
+    merged = re.match(
+        r"Error merging override (?P<sign>[+~]*)(?P<key>[^=]+)(?:=(?P<value>.*))?$", lines[0] if lines else ""
+    )
     if merged and merged["sign"] == "~":
         return f"override '~{merged['key']}': {merged['key']} can be set and not removed; leave it as it is"
     if merged and isinstance(cause, ConfigTypeError | ValidationError):

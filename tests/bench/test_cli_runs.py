@@ -61,7 +61,7 @@ def test_build_counts_without_an_engine(cli: Cli, byte_tokenizer: Path, tmp_path
     assert arms["capsule"]["silent"] == {"items": 0, "tokens": 0}
     assert arms["naive"]["silent"]["items"] > 0
     assert value["refused"] == {}
-    assert "capsule: 1 prompts, " in done.stderr
+    assert "capsule: 1 prompt, " in done.stderr
     assert "rows refused: none" in done.stderr
     assert not (tmp_path / value["run"] / "requests.jsonl").exists()
     for command, said in (("resume", "no run: start one with"), ("verify", "no run, so no scores or report")):

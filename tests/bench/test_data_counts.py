@@ -18,7 +18,7 @@ def test_the_counts_add_up_for_people() -> None:
     counts = data_counts(FACTS, REFUSED)
     assert counts is not None
     assert list(counts.lines()) == [
-        "rows read: 12 = 4 evaluated + 2 reserved for 1 examples + 3 refused + 3 beyond the limit",
+        "rows read: 12 = 4 evaluated + 2 reserved for 1 example + 3 refused + 3 beyond the limit",
         "gold places: 7 exact; repaired: caseless 2, left_out 1",
     ]
     assert counts.to_value()["refused"] == {"json.syntax": 1, "text.control": 2}
@@ -77,6 +77,6 @@ def test_build_says_and_stores_the_counts(
         "gold_repaired": {},
     }
     said = captured.err.decode()
-    assert "rows read: 6 = 2 evaluated + 1 reserved for 1 examples + 1 refused + 2 beyond the limit" in said
+    assert "rows read: 6 = 2 evaluated + 1 reserved for 1 example + 1 refused + 2 beyond the limit" in said
     assert "gold places: 5 exact; repaired: none" in said
     assert read_json(Path(value["run"]) / "run.json")["dataset"]["read"] == 6

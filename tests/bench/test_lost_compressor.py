@@ -110,7 +110,7 @@ def test_a_worker_that_is_killed_for_good_costs_what_it_did_not_answer(
     library.whole(last=2)
     outcome, said = begun(tmp_path, *BESIDE, *TWO, "limit=7", "floor_samples=0", "rebuild=true")
     process = f"{FAILED}: the compressor's process was lost"
-    lost = f"{LOST}: shortening 1 texts: the engine process ended (signal 9)"
+    lost = f"{LOST}: shortening 1 text: the engine process ended (signal 9)"
     # 1 and 2 are answered; the worker is killed at 3 and 4 and started again; at 5 it is lost for good
     assert errors(outcome.folder) == [None, None, process, process, lost, lost, lost]
     assert answers(outcome.folder) == errors(outcome.folder)
@@ -128,7 +128,7 @@ def test_a_worker_that_is_killed_for_good_costs_what_it_did_not_answer(
     requests = len(read_rows(outcome.folder.requests, RequestRow))
     assert sum(row.equal for row in read_rows(outcome.folder.rebuilt, RebuiltRow)) == requests == counts.done
     head = outcome.folder.path.joinpath("report.md").read_text().replace("\\", "").split("| --- | --- |")[0]
-    assert f"two, 3 of 7 samples: {LOST} (shortening 1 texts: the engine process ended (signal 9))" in head
+    assert f"two, 3 of 7 samples: {LOST} (shortening 1 text: the engine process ended (signal 9))" in head
     assert f"two, 2 of 7 samples: {FAILED} (the compressor's process was lost)" in head
 
     before = outcome.folder.responses.read_bytes()

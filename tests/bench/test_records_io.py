@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.build.base import Piece, ShownSource, StageItems
+from bench.plural import number_of
 from bench.records import BuildRow, CellState, RequestRow, ResponseRow, SampleRow
 from bench.records_io import (
     RowError,
@@ -132,7 +133,7 @@ def test_cut_at_every_byte_the_whole_lines_stay_and_the_tail_is_set_aside(tmp_pa
         whole = (cut >= len(first)) + (cut >= len(first) + len(second))
         torn = cut - (len(first) if whole else 0) - (len(second) if whole == 2 else 0)
         if torn:
-            with pytest.raises(RowError, match=f"torn tail of {torn} bytes"):
+            with pytest.raises(RowError, match=f"torn tail of {number_of(torn, 'byte')}"):
                 read_rows(path, ResponseRow)
         assert set_torn_tail_aside(path) == torn
         assert [row.request_id for row in read_rows(path, ResponseRow)] == ["r1", "r2"][:whole]

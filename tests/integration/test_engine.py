@@ -276,7 +276,7 @@ def test_a_killed_engine_is_an_error_and_leaves_nothing(
     assert find_strays(records) == records
     killer = threading.Timer(0.5, os.kill, (record.pid, signal.SIGKILL))
     killer.start()
-    with pytest.raises(EngineError, match=r"generating 1 requests: the engine process ended \(signal 9\)"):
+    with pytest.raises(EngineError, match=r"generating 1 request: the engine process ended \(signal 9\)"):
         send([[BOS, *words("killed", 20)]], max_tokens=2000)
     killer.join()
     assert session_members(record.pid) == []

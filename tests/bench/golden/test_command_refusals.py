@@ -74,7 +74,7 @@ EDITS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     ),
     "a text is gone": (lambda v: v["texts"].popitem(), "expected its text b3:"),
     "config of a list": (lambda v: v["config"].update(model=[[]]), "list is not a subclass of ModelConfig"),
-    "config of another program": (lambda v: v["config"].update(colour="red"), "a run's config: colour"),
+    "config of another program": (lambda v: v["config"].update(colour="red"), "unknown setting 'colour'"),
 }  # fmt: skip
 
 
