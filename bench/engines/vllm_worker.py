@@ -31,6 +31,7 @@ from bench.engines.process import die_with_parent
 from bench.engines.protocol import Message, decode, encode, request_from_value, result_to_value
 from bench.engines.results import failed
 from bench.engines.vllm_grammar import UNCOMPILABLE, WARM_UP_GRAMMAR, Grammars, refusal
+from bench.engines.vllm_results import result_of
 from bench.engines.vllm_scores import prompt_logprobs
 
 WARM_UP_SALT = "capsule-bench/warm-up"  # derived salts are never of this form, so it is never used again
@@ -160,7 +161,7 @@ class Worker:
         return [
             failed(request, refused[index])
             if index in refused
-            else _result(request, answers[index], queued[index])
+            else result_of(request, answers[index], queued[index])
             for index, request in enumerate(requests)
         ]
 
@@ -227,34 +228,6 @@ class Worker:
 
 class _Uncompilable(Exception):
     """A grammar that the engine accepted and could not compile."""
-
-
-def _result(request: EngineRequest, output: Any, grammar_us: int | None) -> EngineResult:
-    completion, stats = output.outputs[0], output.metrics
-    ids = tuple(int(token) for token in completion.token_ids)
-    failed = completion.finish_reason in (None, "error", "abort")
-    timed = stats is not None and bool(ids) and not failed
-    first, last = (stats.first_token_ts, stats.last_token_ts) if timed else (0.0, 0.0)
-    before_us = grammar_us or 0  # spent before the engine's stamp of queueing
-    return EngineResult(
-        request_id=request.request_id,
-        status="error" if failed else "ok",
-        text=completion.text,
-        output_ids=ids,
-        cached_tokens=output.num_cached_tokens,
-        ttft_us=before_us + _us(first - stats.queued_ts) if timed else None,
-        tpot_us=_us((last - first) / (len(ids) - 1)) if timed and len(ids) > 1 else None,
-        e2e_us=before_us + _us(last - stats.queued_ts) if timed else None,
-        queue_us=_us(stats.scheduled_ts - stats.queued_ts) if timed else None,
-        finish_reason=completion.finish_reason,
-        error=f"the engine finished it with reason {completion.finish_reason!r}" if failed else None,
-        preempted=stats is not None and stats.num_preemptions > 0,
-        grammar_us=grammar_us,
-    )
-
-
-def _us(seconds: float) -> int:
-    return round(seconds * 1_000_000)
 
 
 def _serve(requests: BinaryIO, answers: BinaryIO) -> None:

@@ -72,7 +72,7 @@ def test_its_samples_stay_in_the_denominators_and_the_top_says_why(unstarted: tu
         for line in (folder.path / "tables" / "arms.csv").read_text().splitlines()
         if line.startswith("two.primed,treatment,exact_citation,")
     ]
-    assert row[3:] == ["3", "0", "0", "0", "0", "", "3", "0", "0", "0", "1"]  # as in test_unfit_arms
+    assert row[3:] == ["3", "0", "", "", "0", "", "3", "0", "0", "0", "1"]  # as in test_unfit_arms
     head = folder.path.joinpath("report.md").read_text().replace("\\", "").split("| --- | --- |")[0]
     assert "ERRORS: 0 of 4 requests failed, 3 of 6 prompts could not be built." in head
     assert f"NO PROMPT: two, 3 of 3 samples: {LOST} ({CAUSE})." in head
