@@ -57,7 +57,7 @@ def test_its_samples_stay_in_the_denominators_as_errors(unfit: Outcome) -> None:
         for line in (tables / "arms.csv").read_text().splitlines()
         if line.startswith("capsule.primed,treatment,exact_citation,")
     ]
-    # n 3, headline 0, no interval of one set of sources, no mean of none ok, 3 errors; bounds if they scored 0 and 1
+    # n 3, headline 0, no interval of one set of sources, no mean of none ok, 3 errors; then the bounds
     assert row[3:] == ["3", "0", "", "", "0", "", "3", "0", "0", "0", "1"]
 
 
