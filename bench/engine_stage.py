@@ -189,13 +189,14 @@ def _refuse(stage: Stage, group: Group, gate: RunGate) -> None:
 
 
 def _isolation(stage: Stage, group: Group, engine: AuthorizedEngine) -> None:
-    """Ask once a group whether salts keep projects apart, where there is a cache that we can tell of."""
+    """Ask once a prompt whether salts keep projects apart, where there is a cache that we can tell of."""
     path, info = stage.folder.isolation, engine.info
-    told = any(row.group == group.name for row in read_rows(path, IsolationRow))
     kept = group.prefix_caching and info.cache_known and not info.replayed
-    if told or not kept or not takes_salts(stage.spec, group.provider) or not stage.spec.isolation_samples:
+    if not kept or not takes_salts(stage.spec, group.provider) or not stage.spec.isolation_samples:
         return
-    rows = probe_isolation(engine, group, stage.plan, stage.spec.isolation_samples)
+    stored = read_rows(path, IsolationRow)
+    told = {(row.arm_id, row.sample_id) for row in stored if row.group == group.name}
+    rows = probe_isolation(engine, group, stage.plan, stage.spec.isolation_samples, told)
     with RowWriter(path) as writer:
         for row in rows:
             writer.append(row)

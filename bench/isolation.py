@@ -7,13 +7,14 @@ Rules that this module owns:
   with equal evidence. What the engine then reads from its cache crossed from one project into the other.
 * *without salt*: the same prompt twice without any salt: what such a cache shares between whoever asks. It is
   also the control: a cache that shares nothing here says nothing above.
-* What was not answered, or without a count, is null, and the row says why.
+* What was not answered, in either wave, or came without a count, is null, and the row says why: where nothing
+  was put into the cache, nothing read from it proves nothing.
 * Salts are derived as all others, from names that no cell has. One token is generated; nothing is timed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from bench.engines.base import Engine, EngineRequest, EngineResult
 from bench.groups import Group
@@ -31,7 +32,9 @@ def other_project(project: str, projects: Sequence[str]) -> str:
     return next((name for name in sorted(set(projects)) if name != project), f"{project}-other")
 
 
-def probe_isolation(engine: Engine, group: Group, plan: Plan, samples: int) -> list[IsolationRow]:
+def probe_isolation(
+    engine: Engine, group: Group, plan: Plan, samples: int, told: Collection[tuple[str, str]] = ()
+) -> list[IsolationRow]:
     """Ask for the first prompts of every arm of a group.
 
     Args:
@@ -39,20 +42,20 @@ def probe_isolation(engine: Engine, group: Group, plan: Plan, samples: int) -> l
         group: Whose arms are asked for.
         plan: All requests of the run.
         samples: Prompts an arm.
+        told: The prompts, by (arm_id, sample_id), that were asked for before.
     """
     chosen: dict[str, list[Planned]] = {}
     for cell in group.cells:
         planned = plan.part(group, QUALITY, cell.cell_id)[:samples]
         chosen.setdefault(cell.arm.arm_id, list(planned))
-    asked = [p for planned in chosen.values() for p in planned]
+    asked = [p for arm_id, planned in chosen.items() for p in planned if (arm_id, p.sample_id) not in told]
     if not asked:
         return []
     projects = [p.prompt.project for p in plan.requests]
     others = [other_project(p.prompt.project, projects) for p in asked]
-    _send(engine, asked, [_salt(p, p.prompt.project) for p in asked])
-    across = _send(engine, asked, [_salt(p, other) for p, other in zip(asked, others, strict=True)])
-    _send(engine, asked, [None] * len(asked))
-    shared = _send(engine, asked, [None] * len(asked))
+    own = [_salt(p, p.prompt.project) for p in asked]
+    crossed = _read_after(engine, asked, own, [_salt(p, o) for p, o in zip(asked, others, strict=True)])
+    shared = _read_after(engine, asked, [None] * len(asked), [None] * len(asked))
     return [
         IsolationRow(
             group=group.name,
@@ -62,17 +65,26 @@ def probe_isolation(engine: Engine, group: Group, plan: Plan, samples: int) -> l
             project=p.prompt.project,
             other=other,
             n_prompt=len(p.prompt.ids),
-            with_salt=_read(crossed),
-            without_salt=_read(again),
-            error=_why_null(crossed) or _why_null(again),
+            with_salt=across[0],
+            with_salt_null=across[1],
+            without_salt=without[0],
+            without_salt_null=without[1],
         )
-        for p, other, crossed, again in zip(asked, others, across, shared, strict=True)
+        for p, other, across, without in zip(asked, others, crossed, shared, strict=True)
     ]
 
 
 def _salt(p: Planned, project: str) -> str | None:
     place = f"{_PROBE}/{p.cell.arm.arm_id}"
     return salt_of(place, "cold", _PROBE, project, p.prompt.level, p.sample_id)
+
+
+def _read_after(
+    engine: Engine, asked: Sequence[Planned], first: Sequence[str | None], then: Sequence[str | None]
+) -> list[tuple[int | None, str | None]]:
+    """Of each prompt, asked under one salt and then another, the tokens read then, or why none are."""
+    filled, found = _send(engine, asked, first), _send(engine, asked, then)
+    return [_read(*both) for both in zip(filled, found, strict=True)]
 
 
 def _send(engine: Engine, asked: Sequence[Planned], salts: Sequence[str | None]) -> list[EngineResult]:
@@ -83,11 +95,10 @@ def _send(engine: Engine, asked: Sequence[Planned], salts: Sequence[str | None])
     return engine.generate(wave)
 
 
-def _read(result: EngineResult) -> int | None:
-    return result.cached_tokens if result.status == "ok" else None
-
-
-def _why_null(result: EngineResult) -> str | None:
-    if _read(result) is not None:
-        return None
-    return result.error or "the engine gave no count of cached tokens"
+def _read(filled: EngineResult, found: EngineResult) -> tuple[int | None, str | None]:
+    for result in (filled, found):
+        if result.status != "ok":
+            return None, result.error or result.finish_reason or result.status
+    if found.cached_tokens is None:
+        return None, "the engine gave no count of cached tokens"
+    return found.cached_tokens, None

@@ -86,7 +86,8 @@ class IsolationRow:
     n_prompt: int
     with_salt: int | None  # cached tokens that crossed, each project under a salt of its own
     without_salt: int | None  # cached tokens that are shared where there is no salt
-    error: str | None = None  # why one of them, or both, are null
+    with_salt_null: str | None = None  # why it is null
+    without_salt_null: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,7 +129,8 @@ def paired_table(members: Sequence[Member]) -> Table:
         data=tuple(_data(metric, member, first, d) for (metric, member, _), d in pairs),
         right=frozenset({3, 4}),
         notes=(
-            "A pair is left out if either side has an error there (for amounts also: an unknown value).",
+            "A pair is left out if either side has an error there (for amounts also: an unknown value). "
+            "Pairs over one set of sources are drawn together ('24 in 6 sets').",
             *(_unpaired(member, first, len(shared[member.label])) for member in others),
             *(
                 f"{member.label} and {first.label} have no cell of the same name: nothing is paired."

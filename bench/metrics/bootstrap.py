@@ -11,7 +11,7 @@ Rules of this module:
 * Sums of clusters are rounded to a fixed point so small that all sums are whole numbers below 2**53.
   Such sums are exact in any order, so neither the number of threads nor the vector width of a
   machine can change a digit.
-* Fewer than two clusters have no interval. A vector of equal values has an interval of width zero,
+* Fewer than two clusters have no interval. Where all clusters have the same mean, the interval is that mean,
   which says that the bootstrap cannot see its uncertainty, not that there is none.
 """
 
@@ -34,7 +34,7 @@ _LARGEST_SCALE = 1000  # values below 2**-948 become 0 rather than their scale i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A 95 % interval; ``flat`` if all values were equal, so that its width means nothing."""
+    """A 95 % interval; ``flat`` if all clusters had the same mean, so that its width means nothing."""
 
     low: float
     high: float
@@ -67,7 +67,9 @@ def bootstrap_means(
         raise ValueError(f"bootstrap: expected at least 1 draw, found {draws}")
     if not all(map(math.isfinite, itertools.chain.from_iterable(vectors))):
         raise ValueError("bootstrap: expected finite values, found NaN or infinity")
-    named: Sequence[Sequence[Hashable]] = clusters or [range(len(vector)) for vector in vectors]
+    named: Sequence[Sequence[Hashable]] = (
+        [range(len(vector)) for vector in vectors] if clusters is None else clusters
+    )
     tables = [_by_cluster(vector, names) for vector, names in zip(vectors, named, strict=True)]
     results: list[Interval | None] = [None] * len(tables)
     for count in sorted({len(table) for table in tables if len(table) > 1}):
@@ -76,8 +78,10 @@ def bootstrap_means(
         means = _resampled_means(both[:, 0], both[:, 1], draws, seed)
         lows, highs = np.percentile(means, (2.5, 97.5), axis=0, method="linear")
         for column, place in enumerate(places):
-            flat = len(set(vectors[place])) == 1
-            results[place] = Interval(low=float(lows[column]), high=float(highs[column]), flat=flat)
+            each = tables[place][:, 0] / tables[place][:, 1]
+            flat = bool((each == each[0]).all())
+            low, high = (each[0], each[0]) if flat else (lows[column], highs[column])
+            results[place] = Interval(low=float(low), high=float(high), flat=flat)
     return results
 
 

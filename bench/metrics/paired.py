@@ -16,6 +16,7 @@ from bench.metrics.clusters import Clusters, labels
 from bench.metrics.series import Series
 
 NO_PAIRS = "no sample completed on both sides"
+FEWEST = 6  # independent pairs: 2 * 0.5**5 is above 0.05: five signs that agree are no evidence yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ The same words stand beside a win, a loss and a draw.
 from __future__ import annotations
 
 from bench.metrics.names import METRICS
-from bench.metrics.paired import Difference
+from bench.metrics.paired import FEWEST, Difference
 from bench.report import numbers
 from bench.report.table import Table, Value
 from bench.report.tables_differences import pairs_of
@@ -18,9 +18,6 @@ SUBJECTS = (
     ("silent_omissions", "silent omissions a sample (lower is better)"),
     ("ttft_us", "time to first token (ms; lower is better)"),
 )
-
-
-FEWEST = 6  # independent pairs: 2 * 0.5**5 is above 0.05: five signs that agree are no evidence yet
 OWN_ENGINE = (
     "An arm with a retention setting of its own runs on an engine of its own, at another time: what the "
     "machine did meanwhile is in the difference of times."
@@ -96,7 +93,7 @@ def _shown(metric: str, diff: Difference) -> tuple[str, ...]:
 def _reading(diff: Difference) -> str:
     interval = diff.interval
     if interval is not None and interval.flat:
-        return "the same on every sample"
+        return "the same on every sample" if diff.clusters == diff.n else "the same in every set of sources"
     if interval is None or diff.clusters < FEWEST:
         return "too few pairs" if diff.clusters == diff.n else "too few sets of sources"
     if interval.low <= 0 <= interval.high:

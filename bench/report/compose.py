@@ -136,6 +136,7 @@ def _promises(view: RunView) -> tuple[Block, ...]:
         f"Each number is a mean over samples with its n and 95 % interval, in the cache state "
         f"{view.reference_state} "
         "unless the row says otherwise; the last columns are paired differences against the naive arms. "
+        "Samples over one set of sources are drawn together, and one set alone has no interval. "
         "What a run cannot show is not measured here, with the reason."
     )
     return (Paragraph(text=text), promise_table(view))

@@ -136,8 +136,12 @@ def _across(view: RunView, name: str, field: str) -> Measure:
             values[sample_id] = None if None in found else float(sum(found))
         series[arm.arm_id] = Series(label=arm.arm_id, values=values)
     engines = len({row.group for row in view.input.isolation})
-    nulls = Counter(row.error for row in view.input.isolation if getattr(row, field) is None)
-    without = "; ".join(f"{n:,} for {error}" for error, n in sorted(nulls.items(), key=str))
+    nulls = Counter(
+        getattr(row, f"{field}_null") or "a reason that was not kept"
+        for row in view.input.isolation
+        if getattr(row, field) is None
+    )
+    without = "; ".join(f"{n:,} for {reason}" for reason, n in sorted(nulls.items()))
     return Measure(
         promise="project isolation",
         name=name,

@@ -17,7 +17,7 @@ HEADLINE_NOTE = (
     "Headline: the sum over all expected samples divided by their number; an answer without a "
     "quote, an empty "
     "answer and an error count 0. In brackets: 95 % bootstrap interval over samples, those over one set of "
-    "sources drawn together. † all values are equal, "
+    "sources drawn together; one set alone has none. † all values are equal, "
     "so the bootstrap cannot see how uncertain they are."
 )
 

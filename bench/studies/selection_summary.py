@@ -2,9 +2,9 @@
 
 Rules that this module owns: means are over all samples of the cell, excess over its sufficient ones;
 intervals are 95 % percentile intervals of a bootstrap over samples, those over one set of sources drawn
-together; a difference is FOVEA minus another
-contender at the same budget, paired by sample. FOVEA *beats* another where the interval of the difference
-lies above 0, *loses* where it lies below 0, and is *not told apart* anywhere else.
+together; a difference is FOVEA minus another contender at the same budget, paired by sample. FOVEA *beats*
+another where the interval of the difference lies above 0, *loses* where it lies below 0, and is *not told
+apart* anywhere else, nor over fewer than six sets.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from bench.metrics.bootstrap import Interval, bootstrap_means
+from bench.metrics.paired import FEWEST
 from bench.studies.selectors import Cell
 
 BEATS, LOSES, NOT_TOLD_APART = "beats", "loses", "not told apart"
@@ -53,13 +54,14 @@ class Difference:
     budget: str
     measure: str  # recall | sufficient
     n: int
+    clusters: int
     mean: float
     interval: Interval | None
 
     @property
     def verdict(self) -> str:
         """``beats``, ``loses`` or ``not told apart``."""
-        if self.interval is None or self.interval.flat:
+        if self.interval is None or self.interval.flat or self.clusters < FEWEST:
             return NOT_TOLD_APART
         if self.interval.low > 0:
             return BEATS
@@ -126,6 +128,7 @@ def differences(
             budget=cell.budget,
             measure=measure,
             n=len(vector),
+            clusters=len(set(clusters)),
             mean=fsum(vector) / len(vector),
             interval=interval,
         )

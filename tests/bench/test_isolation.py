@@ -36,7 +36,7 @@ def test_an_arm_that_no_cell_without_a_salt_asks_for_is_asked_without_one_too(pr
     rows = run.isolation
     assert [row.arm_id for row in rows] == ["naive"] * 2 + ["naive_volatile"] * 2 + ["capsule"] * 2
     for row in rows:
-        assert row.error is None
+        assert (row.with_salt_null, row.without_salt_null) == (None, None)
         assert row.with_salt == 0
         assert row.without_salt == (row.n_prompt - 1) // 16 * 16 > 0
 
@@ -45,7 +45,7 @@ def test_a_null_has_its_reason_in_the_row_and_beside_the_number(probed: Outcome,
     folder = type(probed.folder)(Path(shutil.copytree(probed.folder.path, tmp_path / "copy")))
     first, *rest = read_rows(folder.isolation, IsolationRow)
     folder.isolation.write_bytes(
-        rows_bytes([replace(first, without_salt=None, error="engine.timeout"), *rest])
+        rows_bytes([replace(first, without_salt=None, without_salt_null="engine.timeout"), *rest])
     )
     text = derive_report(folder)["report.md"].decode()
     assert text.count("Asked without a number: 1 for engine.timeout.") == 1
@@ -72,18 +72,24 @@ UNCOUNTED = "the engine gave no count of cached tokens"
 @pytest.mark.parametrize(
     ("wave", "answer", "numbers"),
     [
-        (1, lambda r: failed(r, "engine.timeout"), (16, 16, None)),  # only fills the cache
-        (2, lambda r: failed(r, "engine.timeout"), (None, 16, "engine.timeout")),
-        (4, lambda r: failed(r, "engine.timeout"), (16, None, "engine.timeout")),
-        (4, lambda r: _read(r, None), (16, None, UNCOUNTED)),
+        (1, lambda r: failed(r, "engine.timeout"), (None, "engine.timeout", 16, None)),  # nothing to cross
+        (2, lambda r: failed(r, "engine.timeout"), (None, "engine.timeout", 16, None)),
+        (3, lambda r: failed(r, "engine.timeout"), (16, None, None, "engine.timeout")),
+        (4, lambda r: failed(r, "engine.timeout"), (16, None, None, "engine.timeout")),
+        (4, lambda r: _read(r, None), (16, None, None, UNCOUNTED)),
     ],
 )
 def test_what_has_no_number_says_why(
     spec_of: Callable[..., RunSpec], toy_plan: Callable[..., Plan], wave: int,
-    answer: Callable[[EngineRequest], EngineResult], numbers: tuple[int | None, int | None, str | None],
+    answer: Callable[[EngineRequest], EngineResult], numbers: tuple[int | str | None, ...],
 ) -> None:  # fmt: skip
     spec = spec_of()
     (group,) = [g for g in groups_of(spec, {}) if g.prefix_caching]
     rows = probe_isolation(cast("Any", Answering(wave, answer)), group, toy_plan(spec), 1)
     assert len(rows) == len(spec.arms)
-    assert {(row.with_salt, row.without_salt, row.error) for row in rows} == {numbers}
+    assert {(row.with_salt, row.with_salt_null, row.without_salt, row.without_salt_null) for row in rows} == {
+        numbers
+    }
+    again = {(row.arm_id, row.sample_id) for row in rows[1:]}
+    (left,) = probe_isolation(cast("Any", Answering(0, answer)), group, toy_plan(spec), 1, again)
+    assert left.arm_id == rows[0].arm_id  # only what was not told

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.metrics.bootstrap import bootstrap_means
+from bench.metrics.bootstrap import Interval, bootstrap_means
 
 
 def plain(values: list[float], draws: int, seed: int) -> tuple[float, float]:
@@ -146,6 +146,16 @@ def test_coverage_where_four_values_are_alike() -> None:
 
     assert 0.90 <= held(names) <= 0.98
     assert held(None) < 0.75
+
+
+def test_equal_clusters_of_unequal_values_say_so() -> None:
+    values, names = [0.0, 1.0] * 6, [place for place in range(6) for _ in range(2)]
+    assert bootstrap_means([values], draws=50, seed=0, clusters=[names]) == [
+        Interval(low=0.5, high=0.5, flat=True)
+    ]
+    (tenths,) = bootstrap_means([[0.1] * 5], draws=50, seed=0, clusters=["aaabb"])
+    assert tenths is not None
+    assert (tenths.low, tenths.high) == pytest.approx((0.1, 0.1))
 
 
 def test_one_cluster_has_no_interval_and_every_value_needs_a_name() -> None:

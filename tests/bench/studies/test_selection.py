@@ -151,8 +151,11 @@ def test_means_and_paired_differences() -> None:
     ],
 )
 def test_verdicts(interval: Interval | None, verdict: str) -> None:
-    one = Difference(task="t", baseline="b", budget="64", measure="recall", n=2, mean=0.1, interval=interval)
+    one = Difference(
+        task="t", baseline="b", budget="64", measure="recall", n=7, clusters=6, mean=0.1, interval=interval
+    )
     assert one.verdict == verdict
+    assert replace(one, clusters=5).verdict == "not told apart"
 
 
 def test_files_are_the_same_bytes_twice_and_say_where_it_loses() -> None:
