@@ -29,7 +29,7 @@ from omegaconf.errors import OmegaConfBaseException
 from bench.config import register_schema, under_schema
 from bench.config_checks import ConfigError
 from bench.config_groups import CONFIG_MODULE, CONFIG_NAME, VERSION_BASE, is_part, options
-from bench.override_errors import one_line
+from bench.override_errors import below_a_list, one_line
 
 Job = Callable[[int, Sequence[str], DictConfig], None]
 
@@ -55,18 +55,25 @@ def compose_config(overrides: Sequence[str]) -> DictConfig:
             return under_schema(compose(CONFIG_NAME, overrides=expanded))
         except (HydraException, OmegaConfBaseException) as error:
             raise ConfigError(one_line(error, expanded)) from error
+        except (ValueError, TypeError) as error:
+            found = _of_a_list(error, expanded)
+            if found is error:
+                raise
+            raise found from error
 
 
 def expand(overrides: Sequence[str]) -> list[str]:
-    """Overrides with the shorthands written out; a bare word is refused.
+    """Overrides with the shorthands written out; a bare word, and a value without a key, are refused.
 
     Raises:
-        ConfigError: An override without ``=`` (and not a deletion ``~key``).
+        ConfigError: An override without ``=`` (and not a deletion ``~key``), or without a key.
     """
     expanded = []
     for item in overrides:
         if "=" not in item and not item.startswith("~"):
             raise ConfigError(f"override {item!r}: expected key=value, e.g. experiment=quickstart")
+        if not item.partition("=")[0].lstrip("+~").strip():
+            raise ConfigError(f"override {item!r}: expected key=value or ~key, found no key")
         expanded.append("task." + item if item.startswith("limit=") else item)
     return expanded
 
@@ -114,6 +121,18 @@ def multirun(overrides: Sequence[str], job: Job) -> None:
         except (HydraException, OmegaConfBaseException) as error:
             with initialize_config_module(config_module=CONFIG_MODULE, version_base=VERSION_BASE):
                 raise ConfigError(one_line(error, expanded)) from error
+        except (ValueError, TypeError) as error:
+            with initialize_config_module(config_module=CONFIG_MODULE, version_base=VERSION_BASE):
+                found = _of_a_list(error, expanded)
+            if found is error:
+                raise  # a job's own
+            raise found from error
+
+
+def _of_a_list(error: Exception, overrides: Sequence[str]) -> Exception:
+    """Our error for a name below a list, which composing leaves to Python; else the error itself."""
+    message = below_a_list(overrides)
+    return error if message is None else ConfigError(message)
 
 
 def _sweep(argv: list[str], job: Job) -> None:

@@ -4,7 +4,9 @@ Rules that this module owns:
 
 * A message names the override, what was expected there and what was found; names that exist are read from
   the composed config, and nothing of Hydra's grammar is quoted.
-* It composes the rest of the overrides again to find those names: the caller keeps Hydra initialised.
+* It composes the rest of the overrides again to find those names: the caller keeps Hydra initialised. A sweep
+  stands there with its first value. Where nothing composes, a message claims nothing about what there is.
+* What a message advises is accepted: a setting is said to be removable only where removing it composes.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from hydra import compose
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigTypeError, OmegaConfBaseException, ValidationError
@@ -53,7 +56,7 @@ def one_line(error: Exception, overrides: Sequence[str]) -> str:
         r"Error merging override (?P<sign>[+~]*)(?P<key>[^=]+)(?:=(?P<value>.*))?$", lines[0] if lines else ""
     )
     if merged and merged["sign"] == "~":
-        return f"override '~{merged['key']}': {merged['key']} can be set and not removed; leave it as it is"
+        return f"override '~{merged['key']}': {_kept(merged['key'])}"
     if merged and isinstance(cause, ConfigTypeError | ValidationError):
         return wrong_kind(merged["key"], merged["value"] or "")
     detail = str(cause).splitlines()[0] if cause else ""
@@ -63,6 +66,29 @@ def one_line(error: Exception, overrides: Sequence[str]) -> str:
     if lines and lines[0].startswith("Ambiguous value"):
         return f"{lines[0]}: a list is key=[a,b], a string key='\"a,b\"', a sweep needs -m"
     return ": ".join(part for part in (lines[0] if lines else type(error).__name__, detail) if part)
+
+
+def below_a_list(overrides: Sequence[str]) -> str | None:
+    """The message for a name below a list, where composing raises Python's own error (a list has numbers).
+
+    Args:
+        overrides: Those that were composed.
+
+    Returns:
+        ``None`` where no override names such a thing: the error is another's.
+    """
+    before: list[str] = []  # those before it that compose
+    for given in overrides:
+        key, _, value = given.partition("=")
+        try:
+            compose(CONFIG_NAME, overrides=[*before, f"{key}=x"])
+        except (HydraException, OmegaConfBaseException):
+            pass
+        except (ValueError, TypeError):
+            return wrong_kind(_key(given), value)
+        kept = [*before, *_single([given])]
+        before = kept if _composed(kept) is not None else before
+    return None
 
 
 def unclosed(text: str) -> str | None:
@@ -116,9 +142,11 @@ def _prefixed(text: str, overrides: Sequence[str]) -> str | None:
     other = re.match(r"Could not delete from config\. The value of '([^']+)' is ", text)
     if other:
         key = other[1]
-        return (
-            f"override {_given('~', key, overrides)!r}: {key} has another value; ~{key} removes it as it is"
-        )
+        given = _given("~", key, overrides)
+        rest = _single([one for one in overrides if one != given])
+        removable = _composed([*rest, f"~{key}"]) is not None
+        advice = f"{key} has another value; ~{key} removes it as it is" if removable else _kept(key)
+        return f"override {given!r}: {advice}"
     choice = re.match(r"Could not delete '([^'=]+)(?:=([^']*))?'\. No match in the defaults list", text)
     if choice:
         return _unchosen(choice[1], overrides)
@@ -131,21 +159,31 @@ def _prefixed(text: str, overrides: Sequence[str]) -> str | None:
     if twice:
         given = _given("+", twice[1], overrides)
         chosen = _choices(twice[1], overrides).get(twice[1])
+        named = f" ({chosen})" if chosen else ""
         return (
-            f"override {given!r}: {twice[1]} is chosen already ({chosen}): expected {given.lstrip('+')} "
+            f"override {given!r}: {twice[1]} is chosen already{named}: expected {given.lstrip('+')} "
             "(without +) to choose another"
         )
     return None
 
 
+def _kept(key: str) -> str:
+    return f"{key} can be set and not removed; leave it as it is"
+
+
 def _unchosen(key: str, overrides: Sequence[str]) -> str:
     group, choices = key.partition("@")[0], _choices(key, overrides)
     given = _given("~", key, overrides)
+    nothing = f"override {given!r}: there is nothing to remove"
+    if not choices:
+        return nothing
     if key in choices:
+        if given == f"~{key}":  # the first combination has it
+            return f"{nothing} in a combination of the sweep"
         return f"override {given!r}: {key} is {choices[key]}; ~{key} removes it"
     near = [f"~{one}" for one in sorted(choices) if one.partition("@")[0] == group]
     known = f"expected one of {', '.join(near)}" if near else f"nothing of the group {group} is chosen"
-    return f"override {given!r}: there is nothing to remove: {known}"
+    return f"{nothing}: {known}"
 
 
 def _given(sign: str, key: str, overrides: Sequence[str]) -> str:
@@ -178,6 +216,8 @@ def _unknown_key(key: str, text: str, overrides: Sequence[str]) -> str:
         hint = f" (to add an arm: {added})" if group == "arm" else ""
         return f"unknown override {key!r}: did you mean {mean.group(1)}?{hint}"
     node: object = _without(key, overrides)
+    if node is None:
+        return f"unknown setting {key!r}"
     parts = key.split(".")
     for depth, part in enumerate(parts):
         valid = sorted(str(k) for k in node if k != "hydra") if isinstance(node, DictConfig) else []
@@ -199,8 +239,38 @@ def _choices(key: str, overrides: Sequence[str]) -> Mapping[str, object]:
 
 def _without(key: str, overrides: Sequence[str]) -> DictConfig | None:
     """The config without the override of ``key``, to list what there is."""
-    rest = [one for one in overrides if _key(one) != key]
+    rest = _single([one for one in overrides if _key(one) != key])
+    whole = _composed(rest)
+    if whole is not None:
+        return whole
+    return _composed(_agreeing(rest))  # another mistake is among them
+
+
+def _agreeing(overrides: Sequence[str]) -> list[str]:
+    """The overrides without those that do not compose with the ones before them."""
+    kept: list[str] = []
+    for one in overrides:
+        if _composed([*kept, one]) is not None:
+            kept.append(one)
+    return kept
+
+
+def _composed(overrides: Sequence[str]) -> DictConfig | None:
     try:
-        return compose(CONFIG_NAME, overrides=rest, return_hydra_config=True)
-    except (HydraException, OmegaConfBaseException):
+        return compose(CONFIG_NAME, overrides=list(overrides), return_hydra_config=True)
+    except (HydraException, OmegaConfBaseException, ValueError, TypeError):  # the latter: below a list
         return None
+
+
+def _single(overrides: Sequence[str]) -> list[str]:
+    """Overrides of one combination: of a sweep its first value, and nothing of an interval or a pattern."""
+    single = []
+    for one in overrides:
+        try:
+            override = OverridesParser.create().parse_override(one)
+            swept = override.is_sweep_override()
+            value = next(iter(override.sweep_string_iterator())) if swept else None
+        except HydraException:  # it cannot be read, or what it sweeps over is not known here
+            continue
+        single.append(f"{one.partition('=')[0]}={value}" if swept else one)
+    return single

@@ -12,7 +12,9 @@ import pytest
 from bench.__main__ import main, parse, parser
 from bench.commands import COMMANDS
 from bench.commands.listing import shown
+from bench.config_checks import ConfigError
 from bench.errors import describe_os_error
+from bench.hydra_app import multirun
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -102,6 +104,9 @@ BAD_INPUT = {
     "short revision": (["run", "task=xquad_en", "task.revision=51adfef"], "expected a full commit hash"),
     "missing model folder": (["run", "model=local", "model.ref=/no/such/model"], "/no/such/model"),
     "missing tokenizer": (["build", "tokenizer=hf:/no/such/folder"], "/no/such/folder"),
+    "a name below a list": (["run", "arms.capsule.caches.x=1"], "arms.capsule.caches: expected a list ("),
+    "misspelt key beside a sweep": (["run", "-m", "seed=1,2", "concurency=3"], "did you mean concurrency?"),
+    "no key": (["run", "=3"], "override '=3': expected key=value or ~key, found no key"),
     "no run": (["verify", "latest"], "there is no run in results/ yet"),
     "no such run": (["show", "nope"], "no run folder nope"),
     "no such capsule": (["explain", "nope", "nope"], "expected a capsule file, or a digest"),
@@ -122,6 +127,56 @@ def test_bad_input_is_one_clear_line_exit_2_and_leaves_nothing(
     assert [line for line in err.splitlines() if line.startswith("capsule-bench: ")] == err.splitlines()[-1:]
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+# What there is, is read from the first combination of the sweep.
+BAD_SWEEPS = {
+    "misspelt key": (["seed=1,2", "concurency=3"], "did you mean concurrency?"),
+    "misspelt key beside a range": (["seed=range(1,3)", "concurency=3"], "did you mean concurrency?"),
+    "misspelt key beside a pattern": (["task=glob(x*)", "concurency=3"], "did you mean concurrency?"),
+    "misspelt key beside a choice of arms": (
+        ["experiment=routing,quickstart", "arms.x.caches=[off]"],
+        "unknown setting 'arms.x.caches': expected one of ",
+    ),
+    "removed choice that is not there": (
+        ["seed=1,2", "~arm@arms.nope"],
+        "override '~arm@arms.nope': there is nothing to remove: expected one of ~arm@arms.capsule, ",
+    ),
+    "added choice that is there": (
+        ["seed=1,2", "+arm@arms.naive=capsule"],
+        "override '+arm@arms.naive=capsule': arm@arms.naive is chosen already (naive): expected ",
+    ),
+    "removed setting of another value": (["seed=1,2", "~task.limit=3"], "task.limit can be set and not remo"),
+    "a name below a list": (["seed=1,2", "arms.capsule.caches.x=1"], "found a setting below it (x)"),
+    "a name below a list beside an unknown choice": (
+        ["experiment=nope,quickstart", "arms.capsule.caches.x=1"],
+        "found a setting below it (x)",
+    ),
+    "removed choice that only the first combination has": (
+        ["experiment=quickstart,budget_sweep", "~arm@arms.naive_volatile"],
+        "'~arm@arms.naive_volatile': there is nothing to remove in a combination of the sweep",
+    ),
+    "values below a list": (["arms.capsule.caches.x=1,2"], "found a setting below it (x)"),
+    "no key": (["seed=1,2", "=3"], "override '=3': expected key=value or ~key, found no key"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_SWEEPS)
+def test_a_mistake_beside_a_sweep_is_the_same_one_line(name: str) -> None:
+    overrides, expected = BAD_SWEEPS[name]
+    with pytest.raises(ConfigError) as caught:
+        multirun(overrides, lambda *_: pytest.fail("a job began"))
+    message = str(caught.value)
+    assert expected in message
+    assert "\n" not in message
+
+
+def test_an_error_of_a_job_stays_its_own() -> None:
+    def job(*_: object) -> None:
+        raise ValueError("of the job")
+
+    with pytest.raises(ValueError, match=r"^of the job$"):
+        multirun(["seed=1,2"], job)
 
 
 def test_no_space_left_is_said_in_words() -> None:

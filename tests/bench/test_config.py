@@ -148,6 +148,18 @@ BAD = {
         ["~seed=3"],
         "override '~seed=3': seed has another value; ~seed removes it as it is",
     ),
+    "removed setting of another value that cannot be removed": (
+        ["~task.limit=3"],
+        "override '~task.limit=3': task.limit can be set and not removed; leave it as it is",
+    ),
+    "removed option of another value": (
+        ["+task.options.x=1", "~task.options.x=2"],
+        "override '~task.options.x=2': task.options.x has another value; ~task.options.x removes it as it is",
+    ),
+    "removed arm of another value": (
+        ["~arms.naive=3"],
+        "override '~arms.naive=3': arms.naive has another value; ~arms.naive removes it as it is",
+    ),
     "removed setting": (["~task.limit"], "override '~task.limit': task.limit can be set and not removed"),
     "added setting that is there": (
         ["+engine.recorded=a"],
@@ -176,6 +188,18 @@ BAD = {
     ),
     "an unknown function": (["task.project=f(x)"], "override 'task.project=f(x)': Unknown function 'f' ("),
     "no value": (["quickstart"], "expected key=value"),
+    "no key": (["=3"], "override '=3': expected key=value or ~key, found no key"),
+    "no key to add": (["++=3"], "override '++=3': expected key=value or ~key, found no key"),
+    "nothing to remove": (["~"], "override '~': expected key=value or ~key, found no key"),
+    "a name below a list": (
+        ["arms.capsule.caches.x=1"],
+        "arms.capsule.caches: expected a list (arms.capsule.caches=[a,b]), found a setting below it (x)",
+    ),
+    "a name further below a list, of an added arm": (
+        ["seed=1", "+arm@arms.more=naive", "arms.more.caches.x.y=1"],
+        "arms.more.caches: expected a list (arms.more.caches=[a,b]), found a setting below it (x.y)",
+    ),
+    "two misspelt keys": (["concurency=3", "sed=1"], "did you mean concurrency?"),
     "zero": (["limit=0"], "task.limit (or limit): expected at least 1, found 0"),
     "unknown cache state": (
         ["arms.naive.caches=[warm]"],
