@@ -114,6 +114,7 @@ def multirun(overrides: Sequence[str], job: Job) -> None:
     register_schema()
     with tempfile.TemporaryDirectory(prefix="capsule-bench-sweep-") as folder:
         expanded = expand(overrides)
+        _require_choices(expanded)
         # Options first: argparse takes no overrides after an option that follows others.
         argv = ["--multirun", *expanded, *_QUIET, f"hydra.sweep.dir={_quoted(folder)}"]
         try:

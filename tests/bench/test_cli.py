@@ -105,6 +105,7 @@ BAD_INPUT = {
     "missing model folder": (["run", "model=local", "model.ref=/no/such/model"], "/no/such/model"),
     "missing tokenizer": (["build", "tokenizer=hf:/no/such/folder"], "/no/such/folder"),
     "a name below a list": (["run", "arms.capsule.caches.x=1"], "arms.capsule.caches: expected a list ("),
+    "a number for a choice": (["run", "-m", "seed=1,2", "task=3"], "task: expected one of"),
     "misspelt key beside a sweep": (["run", "-m", "seed=1,2", "concurency=3"], "did you mean concurrency?"),
     "no key": (["run", "=3"], "override '=3': expected key=value or ~key, found no key"),
     "no run": (["verify", "latest"], "there is no run in results/ yet"),
