@@ -36,11 +36,13 @@ class BuildRows:
     Args:
         folder: The run.
         tokenizer: The setting that says who counts tokens, for messages.
+        replay: Whether the run repeats a record.
     """
 
-    def __init__(self, folder: RunFolder, tokenizer: str) -> None:
+    def __init__(self, folder: RunFolder, tokenizer: str, *, replay: bool = False) -> None:
         self._folder = folder
         self._tokenizer = tokenizer
+        self._replay = replay
         self._stored: Iterator[BuildRow] | None = None
         self._path = folder.builds.with_name(".builds.jsonl.tmp")
         self._writer: RowWriter | None = None
@@ -89,7 +91,7 @@ class BuildRows:
         Raises:
             DeadEndError: The data gives other samples than the run began with, or no arm has a prompt.
         """
-        self.tally.require_prompts(self._tokenizer)
+        self.tally.require_prompts(self._tokenizer, replay=self._replay)
         if self._writer is None:
             if read_rows(self._folder.samples, SampleRow) != list(samples):
                 raise DeadEndError(

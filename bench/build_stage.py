@@ -25,6 +25,7 @@ from bench.built_rows import build_row, failed, message_of, sample_row
 from bench.compression.base import Rewriter
 from bench.contracts.forms import lead_of
 from bench.contracts.grammar import GrammarError, grammar_of
+from bench.engines.replay import REPLAY
 from bench.groups import provider_asked
 from bench.planner import OPERATION, Prepared
 from bench.records import BuildRow, SampleRow
@@ -168,7 +169,7 @@ def build_all(bench: Bench, advance: Callable[[int], object]) -> Built:
         StoreError: The store cannot be written.
     """
     built = build_each(bench, advance)
-    tally(built.builds).require_prompts(bench.spec.tokenizer)
+    tally(built.builds).require_prompts(bench.spec.tokenizer, replay=bench.spec.engine.name == REPLAY)
     return built
 
 

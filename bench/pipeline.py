@@ -33,6 +33,7 @@ from bench.compressor_start import compressor_starter
 from bench.config import config_digest, dump_config, load_config, to_spec
 from bench.data_counts import dataset_facts
 from bench.engine_stage import Stage, run_engines
+from bench.engines.replay import REPLAY
 from bench.estimate import estimate
 from bench.lock import RunLock
 from bench.planner import Plan, make_plan
@@ -64,6 +65,7 @@ class Outcome:
     folder: RunFolder
     counts: Counts
     void: tuple[str, ...]
+    replay: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -73,7 +75,12 @@ class Outcome:
     @property
     def clean(self) -> bool:
         """Whether nothing is left that asking again could mend."""
-        return not self.counts.failed and not self.void and LOST not in self.counts.skipped
+        return not self.counts.failed and not self.void and not self.lost
+
+    @property
+    def lost(self) -> int:
+        """Requests without a prompt for a lost compressor that can be asked again: a replay asks nobody."""
+        return 0 if self.replay else self.counts.skipped.get(LOST, 0)
 
 
 def start_run(
@@ -142,7 +149,7 @@ def drive(folder: RunFolder, prepared: Prepared, reporter: Reporter, clock: Cloc
             with _timed(times, "rebuild_ms"):
                 check_in_new_process(folder, reporter)
         run, counts = complete(folder, times, reporter)
-    return Outcome(folder=folder, counts=counts, void=run.void())
+    return Outcome(folder=folder, counts=counts, void=run.void(), replay=run.spec.engine.name == REPLAY)
 
 
 def send_all(
@@ -248,7 +255,8 @@ def _build_rows(
     """Build everything; what is in the folder afterwards does not stay in memory."""
     building, lean = Building(bench), Lean()
     items: list[PlannedPrompt] = []
-    with BuildRows(folder, bench.spec.tokenizer) as rows:
+    replay = bench.spec.engine.name == REPLAY
+    with BuildRows(folder, bench.spec.tokenizer, replay=replay) as rows:
         for item, row in building.each():
             rows.add(row)
             items.append(lean(item))

@@ -17,8 +17,8 @@ Rules that this module owns:
 * One process drives a sweep: the driver holds the folder by ``flock``, which ends with the process. A
   launcher may run jobs in other processes, and these may outlive a driver that is killed. So whoever runs a
   job, driver or worker, holds ``jobs/<n>.started`` in the same way, from before it looks whether there is a
-  run until the exit code is written: a second driver is refused the jobs that still run, and no job becomes
-  two runs. (The run folder has a lock of its own besides, ``bench.lock``.)
+  run until the exit code is written: a second driver is refused the jobs that still run and writes nothing
+  of them, and no job becomes two runs. (The run folder has a lock of its own besides, ``bench.lock``.)
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ from capsules.timestamp import format_time
 SWEEP_ID = "sweep/1"
 JOB_ID = "sweep-job/1"
 SWEEPS = "sweeps"
+
+
+class InUseError(RunError):
+    """Another process works on it: what it leaves is that one's to write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,7 @@ class SweepFolder:
         """Drive the sweep, alone.
 
         Raises:
-            RunError: Another process does.
+            InUseError: Another process does.
         """
         with _locked(self.path, os.O_RDONLY | os.O_DIRECTORY):
             yield
@@ -83,7 +87,7 @@ class SweepFolder:
         """Write down that a job was reached, so that one that leaves nothing else is missed; run it, alone.
 
         Raises:
-            RunError: Another process runs it.
+            InUseError: Another process runs it.
         """
         with _locked(self._jobs / f"{number}.started", os.O_RDWR | os.O_CREAT):
             yield
@@ -99,8 +103,8 @@ class SweepFolder:
         write_atomic(self._jobs / f"{number}.refused", b"")
 
     def refused(self, number: int) -> bool:
-        """Whether a job was left as it is when it was last reached."""
-        return (self._jobs / f"{number}.refused").exists()
+        """Whether a job was left as it is when it was last reached, or runs in another process."""
+        return (self._jobs / f"{number}.refused").exists() or self._in_use(number)
 
     def begin(self, number: int, overrides: Sequence[str], run: RunFolder) -> None:
         """Write down which run a job became."""
@@ -116,14 +120,19 @@ class SweepFolder:
 
     def reason(self, number: int) -> str:
         """Why a job has no complete run, in one line."""
+        if self._in_use(number):
+            return "it still runs in another process"
+        path = self._jobs / f"{number}.why"
+        text = path.read_text("utf-8", "replace").strip() if path.is_file() else ""
+        return text.splitlines()[0] if text else "it left no reason, as if it was killed; resume the sweep"
+
+    def _in_use(self, number: int) -> bool:
         started = self._jobs / f"{number}.started"
         try:
             with _locked(started, os.O_RDONLY) if started.is_file() else contextlib.nullcontext():
-                path = self._jobs / f"{number}.why"
-                text = path.read_text("utf-8", "replace").strip() if path.is_file() else ""
-        except RunError:
-            return "it still runs in another process"
-        return text.splitlines()[0] if text else "it left no reason, as if it was killed; resume the sweep"
+                return False
+        except InUseError:
+            return True
 
     def job_file(self, number: int) -> Path:
         """Where it is written which run a job became."""
@@ -171,7 +180,7 @@ def _locked(path: Path, flags: int) -> Iterator[None]:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             text = f"{path} is in use by another process: wait for it, or end it"
-            raise RunError(text) from error
+            raise InUseError(text) from error
         yield
     finally:
         os.close(fd)

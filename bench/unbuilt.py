@@ -5,7 +5,8 @@ Rules that this module owns:
 * A sample that fits no prompt of an arm is an error of that sample and arm. It stays in every denominator,
   and so does an arm whose samples all fail; the rest of the run goes on.
 * Only where no arm has any prompt the run stops. The error names every arm, its codes, what the builder said
-  of the first sample, and the tokenizer that counted. It may pass where a compressor was lost.
+  of the first sample, and the tokenizer that counted. It may pass where a compressor was lost, except in
+  a replay.
 * A prompt that is missing because a dry build runs no lossy compressor is no reason to stop.
 """
 
@@ -80,20 +81,21 @@ class Tally:
         ]
         return tuple(sorted(found, key=lambda one: (arms.index(one.arm_id), -one.samples, one.code)))
 
-    def require_prompts(self, tokenizer: str) -> None:
+    def require_prompts(self, tokenizer: str, *, replay: bool = False) -> None:
         """Refuse a run that has nothing to send.
 
         Args:
             tokenizer: The setting that says who counted, for the message.
+            replay: Whether the run repeats a record, which will hold no more than now.
 
         Raises:
-            DeadEndError: No arm has a prompt; ``RunError`` where a compressor was lost.
+            DeadEndError: No arm has a prompt; ``RunError`` where a lost compressor can be asked again.
         """
         found = self.unbuilt()
         if self._prompts or not found or any(one.code == NOT_RUN for one in found):
             return
         told = "".join(f"\n  {one.line()}" for one in found)
-        kind = RunError if any(one.code == LOST for one in found) else DeadEndError
+        kind = RunError if not replay and any(one.code == LOST for one in found) else DeadEndError
         raise kind(
             f"no prompt can be built for any arm (tokens are counted with tokenizer={tokenizer}):{told}"
         )

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.commands.output import print_json
-from bench.compression.lost import LOST
+from bench.engines.replay import REPLAY
 from bench.errors import describe_os_error, is_expected, may_pass
 from bench.pipeline import Outcome, drive
 from bench.plural import number_of
@@ -55,9 +55,10 @@ def say_end(outcome: Outcome, reporter: Reporter) -> None:
         f"{number_of(counts.planned, 'request')} planned: {counts.done} done, {counts.failed} failed, "
         f"{skipped} skipped"
     )
-    if lost := counts.skipped.get(LOST):
+    if outcome.lost:
         reporter.say(
-            f"{lost} of them because a compressor was lost; to ask it again: {resume_command(folder.path)}"
+            f"{outcome.lost} of them because a compressor was lost; "
+            f"to ask it again: {resume_command(folder.path)}"
         )
     for void in outcome.void:
         reporter.say(f"void cell: {void}")
@@ -82,7 +83,8 @@ def ended(folder: RunFolder, reporter: Reporter) -> Outcome | None:
     except RowError as error:
         reporter.say(f"{error}: this run was complete and is no longer")
         return None
-    return Outcome(folder=folder, counts=stored.counts(), void=stored.void())
+    replay = stored.spec.engine.name == REPLAY
+    return Outcome(folder=folder, counts=stored.counts(), void=stored.void(), replay=replay)
 
 
 def guarded(job: Callable[[], int], told: Callable[[str], None]) -> int:

@@ -32,7 +32,7 @@ from bench.hydra_app import multirun
 from bench.pipeline import resume_run, start_run
 from bench.progress import Reporter, fail
 from bench.run_store import RunError, read_json
-from bench.sweep_folder import Job, SweepFolder
+from bench.sweep_folder import InUseError, Job, SweepFolder
 
 INTERRUPTED = 130
 WORST_FIRST = (INTERRUPTED, 2, 3, 1)
@@ -103,7 +103,15 @@ def _jobs(sweep: SweepFolder) -> list[dict[str, Any]]:
 def run_job(sweep: SweepFolder, number: int, overrides: Sequence[str], cfg: DictConfig) -> None:
     """Bring one job to its end, whatever of it is there."""
     why: list[str] = []
-    if guarded(lambda: _run_alone(sweep, number, overrides, cfg), why.append) != 0:
+
+    def alone() -> int:
+        try:
+            return _run_alone(sweep, number, overrides, cfg)
+        except InUseError as error:  # the other process writes down what becomes of it
+            fail(str(error))
+            return 0
+
+    if guarded(alone, why.append) != 0:
         sweep.refuse(number, *why)
 
 

@@ -111,8 +111,9 @@ def _make(folder: Path, say: Say, run: Run) -> None:
     began = time.monotonic()
     shutil.rmtree(folder, ignore_errors=True)  # left by a set-up that was interrupted: we hold the lock
     log = folder.parent / f"{folder.name}.log"
-    output = run([sys.executable, "-m", "venv", str(folder)], log, say)
+    output, failed = run([sys.executable, "-m", "venv", str(folder)], log, say), "no virtual environment"
     if output is None:
+        failed = "pip could not install"
         pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check"]
         command = [*pip, "--no-input", "--progress-bar", "off", *REQUIREMENTS]
         output = run(command, log, say)
@@ -122,8 +123,8 @@ def _make(folder: Path, say: Say, run: Run) -> None:
     if output is not None:
         lines = "\n".join(f"  | {line[:300]}" for line in output.splitlines()[-12:])
         raise SetUpError(
-            f"setting up the library's compressors failed: {_cause(output)}",
-            f"Last lines ({log} has all):\n{lines}",
+            f"setting up the library's compressors failed: {failed}",
+            f"{_cause(output)}\nLast lines ({log} has all):\n{lines}",
         )
     _encoding(folder)
     stamp = json.dumps({"requirements": REQUIREMENTS})  # noqa: TID251 (read by nobody: its presence counts)

@@ -134,6 +134,7 @@ class EngineError(Exception):
     def __init__(self, problem: str, shown: str = "") -> None:
         super().__init__(f"{problem}. {shown}" if shown else problem)
         self.problem = problem
+        self.shown = shown
 
 
 class EngineAbsentError(EngineError):

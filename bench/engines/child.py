@@ -15,6 +15,7 @@ Rules of this module:
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import select
 import subprocess
@@ -38,6 +39,7 @@ from bench.engines.protocol import decode, encode
 
 _LOG_LINES = 15
 _CHUNK = 1 << 16
+_TYPE = re.compile(r"[A-Za-z_]\w*(?=: )")
 
 
 class Child:
@@ -105,7 +107,7 @@ class Child:
             EngineError: The child died, answered nothing in time, or reported a fatal error; it
                 has been ended. ``EngineAbsentError``: it lives but did not start.
         """
-        kind = EngineError
+        kind, said = EngineError, ""
         if self._broken is not None:
             raise EngineError(f"the engine is no longer usable: {self._broken}")
         end = time.monotonic() + limit_s
@@ -113,7 +115,7 @@ class Child:
             self._write(encode(message), end)
             answer = decode(self._read_line(end))
             if "fatal" in answer:
-                raise EngineError(str(answer["fatal"]))
+                raise _fatal(str(answer["fatal"]))
             return answer["ok"]
         except TimeoutError:
             problem = f"no answer within {limit_s:g} s"
@@ -121,14 +123,14 @@ class Child:
         except (EOFError, BrokenPipeError):
             problem = f"the engine process ended ({self._exit_words()})"
         except EngineError as error:
-            problem = str(error)
+            problem, said = error.problem, f"{error.shown}\n" if error.shown else ""
             kind = EngineAbsentError if starting else EngineError
         except BaseException as error:
             self._broken = f"interrupted while {what} ({type(error).__name__})"
             raise
         self._broken = f"{what}: {problem}"
         self.close()
-        raise kind(f"{what}: {problem}", last_lines(self.log))
+        raise kind(f"{what}: {problem}", said + last_lines(self.log))
 
     def close(self, *, grace_s: float = GRACE_S) -> None:
         """Ends the process with its whole session and removes its temporary folder. May be called again.
@@ -190,6 +192,12 @@ class Child:
                 return f"{words} {state.si_status}"
             time.sleep(0.02)
         return "still running without its pipe"
+
+
+def _fatal(text: str) -> EngineError:
+    """What a worker said of its end: only its exception's type is sure to name no folder of this machine."""
+    found = _TYPE.match(text)
+    return EngineError(found[0] if found else "a fatal error", f"It said: {text}")
 
 
 def last_lines(log: Path) -> str:

@@ -38,9 +38,9 @@ def decode(line: bytes) -> Message:
     try:
         value = json.loads(line)
     except ValueError as error:
-        raise EngineError(f"engine process sent no JSON: {line[:200]!r}") from error
+        raise EngineError("engine process sent no JSON", f"It sent: {line[:200]!r}") from error
     if not isinstance(value, dict):
-        raise EngineError(f"engine process sent no JSON object: {line[:200]!r}")
+        raise EngineError("engine process sent no JSON object", f"It sent: {line[:200]!r}")
     return value
 
 

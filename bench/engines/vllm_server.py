@@ -69,7 +69,7 @@ def start_vllm_server(start: EngineStart) -> OpenAiEngine:
         return _engine(start, provider, transport, child, began)
     except HttpError as error:
         child.close()
-        raise EngineAbsentError(f"the server at {endpoint}: {error}. {last_lines(start.log)}") from error
+        raise EngineAbsentError(f"the server at {endpoint}: {error}", last_lines(start.log)) from error
     except BaseException:  # Ctrl-C too: the caller has no engine yet that it could close
         child.close()
         raise
@@ -212,5 +212,5 @@ def _wait(child: Child, ready: Callable[[], bool], limit: float) -> None:
         if problem is None and time.monotonic() > limit:
             problem = "the server is not ready in time"
         if problem is not None:
-            raise EngineAbsentError(f"{problem}. {last_lines(child.log)}")
+            raise EngineAbsentError(problem, last_lines(child.log))
         time.sleep(_POLL_S)

@@ -91,7 +91,7 @@ def test_the_same_bytes_again_and_every_check_holds(unstarted: tuple[Outcome, st
 
 def test_a_replay_repeats_the_loss(
     unstarted: tuple[Outcome, str], begun: Callable[..., tuple[Outcome, str]], library: ScriptedLibrary,
-    tmp_path: Path,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     library.whole()
     recorded = ("engine=replay", f"engine.recorded={unstarted[0].folder.path}", "engine.block_size=16")
@@ -100,6 +100,11 @@ def test_a_replay_repeats_the_loss(
     assert errors(outcome.folder) == [f"{LOST}: {CAUSE}"] * 3
     assert (library.texts(), "WARNING" in said) == (0, False)
     assert failures(outcome.folder) == {}
+    assert (outcome.exit_code, outcome.clean) == (3, True)
+    capsys.readouterr()
+    assert main(["resume", str(outcome.folder.path)]) == 3
+    again = capsys.readouterr().err
+    assert ("is complete: nothing to do" in again, "to ask it again" in again) == (True, False)
     other, _ = begun(tmp_path, *BESIDE, *TWO, f"engine.recorded={unstarted[0].folder.path}")
     assert (other.exit_code, library.texts()) == (0, 3)  # an engine's run asks for what is not recorded
 

@@ -91,7 +91,7 @@ def test_lost_again_is_the_same_run_again(
     assert errors(copied) == [f"{LOST}: {cause}"] * 3
     library.without_memory()
     assert main(["resume", str(copied.path)]) == 3
-    assert errors(copied) == [f"{LOST}: starting llmlingua2: MemoryError: the model does not fit"] * 3
+    assert errors(copied) == [f"{LOST}: starting llmlingua2: MemoryError"] * 3
     assert failures(copied) == {}
 
 

@@ -156,7 +156,10 @@ def test_a_job_that_runs_elsewhere_is_not_run_twice(
     """A worker that outlived its driver."""
     sweep = create_sweep(tmp_path, small("seed=1"), 0)
     with sweep.running(0):
+        (sweep.path / "jobs" / "0.why").write_text("what it says itself")
         assert commands.run_sweep(SweepFolder(sweep.path, sweep.results)) == 2
+        left = {path.name: path.read_text() for path in (sweep.path / "jobs").iterdir()}
+        assert left == {"0.started": "", "0.why": "what it says itself"}
     (job,) = json.loads(capsys.readouterr().out)["jobs"]
     assert (job["refused"], job["run"]) == (True, None)
     assert not (tmp_path / "quickstart").exists()

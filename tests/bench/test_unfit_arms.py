@@ -16,7 +16,7 @@ from bench.pipeline import Outcome, build_only, drive, resume_run, start_run
 from bench.progress import Reporter
 from bench.rebuild_check import rebuild
 from bench.records import BuildRow
-from bench.run_store import DeadEndError, RunFolder
+from bench.run_store import DeadEndError, RunError, RunFolder
 from bench.scores_file import read_scores
 from bench.stored_run import StoredRun
 from bench.unbuilt import tally
@@ -201,6 +201,10 @@ def test_what_could_not_be_built_is_counted_by_arm_and_code() -> None:
     tally([row("s1", "a", "compression.unavailable: dry")]).require_prompts("bytes")
     with pytest.raises(DeadEndError, match=r"tokenizer=bytes\):\n  a: 1 of 1 sample without a prompt, x.y"):
         tally([row("s1", "a", "x.y: z")]).require_prompts("bytes")
+    for replay, kind in ((False, RunError), (True, DeadEndError)):  # a replay's record is what it is
+        with pytest.raises(RunError) as stopped:
+            tally([row("s1", "a", "compression.lost: z")]).require_prompts("bytes", replay=replay)
+        assert type(stopped.value) is kind
 
 
 def test_a_prompt_that_may_not_be_sent_is_an_error_with_its_reason(

@@ -127,3 +127,18 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     monkeypatch.setattr(library_env, "REQUIREMENTS", ("other",))
     assert main() == 2
     assert "| broken" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("pip", "failed"),
+    [
+        (Pip(None, "ERROR: [Errno 13] Permission denied: '/home/me/x'\nbye"), "pip could not install"),
+        (Pip("Error: /home/me/x"), "no virtual environment"),
+    ],
+)
+def test_a_report_may_hold_what_failed_and_no_folder(pip: Pip, failed: str) -> None:
+    with pytest.raises(SetUpError) as caught:
+        library_environment(lambda line: None, run=pip)
+    assert caught.value.problem == f"setting up the library's compressors failed: {failed}"
+    assert str(caught.value).startswith(f"{caught.value.problem}. E")
+    assert "/home/me/x" in caught.value.shown.splitlines()[0]

@@ -115,8 +115,32 @@ def test_one_that_ignores_sigterm_is_killed_with_its_own_children(start_child: S
 
 def test_a_fatal_answer_is_an_error(start_child: StartChild) -> None:
     child = start_child('answers.write(b\'{"fatal": "out of memory"}\\n\'); answers.flush(); time.sleep(600)')
-    with pytest.raises(EngineError, match="starting: out of memory"):
+    with pytest.raises(EngineError, match=r"starting: a fatal error\. It said: out of memory\n") as caught:
         child.ask({"op": "start"}, limit_s=20, what="starting")
+    assert caught.value.problem == "starting: a fatal error"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"fatal": "OSError: no file named x in directory /home/me/m: sorry"}', "starting: OSError"),
+        ('{"fatal": "/home/me/m: OSError: gone"}', "starting: a fatal error"),
+        ("no json of /home/me/m", "starting: engine process sent no JSON"),
+        ('"/home/me/m"', "starting: engine process sent no JSON object"),
+    ],
+)
+def test_a_report_may_hold_the_problem_and_no_folder_and_the_message_has_all(
+    start_child: StartChild, line: str, problem: str
+) -> None:
+    child = start_child(f"answers.write(b'{line}\\n'); answers.flush(); time.sleep(600)")
+    with pytest.raises(EngineError) as caught:
+        child.ask({"op": "start"}, limit_s=20, what="starting")
+    assert caught.value.problem == problem
+    assert "/home/me/m" in str(caught.value)
+    assert "Its log" in str(caught.value)
+    with pytest.raises(EngineError) as again:
+        child.ask({"op": "start"}, limit_s=20, what="starting")
+    assert again.value.problem == f"the engine is no longer usable: {problem}"
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from bench.engines.base import EngineAbsentError, EngineError, EngineSettingError
 from bench.engines.start import EngineStart
-from bench.engines.vllm_server import cache_facts, server_command, server_environment, start_vllm_server
+from bench.engines.vllm_server import (
+    _wait,
+    cache_facts,
+    server_command,
+    server_environment,
+    start_vllm_server,
+)
 from bench.model_store import ModelFolder
 from bench.specs import EngineSpec, ProviderSpec, ServerSpec
 
@@ -90,3 +97,17 @@ def test_without_a_model_or_a_provider_it_does_not_start(engine_start: Callable[
         EngineSettingError, match=r"providers\.server: a vLLM server needs a model folder, found none"
     ):
         start_vllm_server(replace(engine_start(), provider=provider()))
+
+
+@pytest.mark.parametrize(
+    ("status", "problem"), [(3, "the server ended with status 3"), (None, "the server is not ready in time")]
+)
+def test_its_log_is_shown_and_no_part_of_the_problem(
+    status: int | None, problem: str, tmp_path: Path
+) -> None:
+    (tmp_path / "log").write_text("no model in /home/me/m\n", "utf-8")
+    child: Any = SimpleNamespace(ask=lambda *_, **__: status, log=tmp_path / "log")
+    with pytest.raises(EngineAbsentError) as caught:
+        _wait(child, lambda: False, 0.0)
+    assert caught.value.problem == problem
+    assert "  | no model in /home/me/m" in str(caught.value)
