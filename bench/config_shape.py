@@ -54,9 +54,26 @@ def unknown_key(key: str) -> str:
     """One line for a name that the schema does not have (``+key=...`` can add such a name)."""
     known, kind, _ = _kind_at(key)
     kind = _without_none(kind)
-    inside = f" in {known}" if known else ""
     names = [f.name for f in fields(kind)] if isinstance(kind, type) and is_dataclass(kind) else []
-    return f"unknown setting {key!r}: expected one of {', '.join(names)}{inside}"
+    return unknown_setting(key, known, names)
+
+
+def unknown_setting(key: str, inside: str, names: Sequence[str]) -> str:
+    """One line for a name that is not among those that there are.
+
+    Args:
+        key: The dotted name that was set.
+        inside: The part of it that there is, empty at the top.
+        names: What there is in that part.
+    """
+    part = key.removeprefix(f"{inside}.").split(".")[0]
+    near = difflib.get_close_matches(part, names, n=1)
+    meant = f"{inside}.{near[0]}" if near and inside else "".join(near)
+    known = f"expected one of {', '.join(names)}" if names else "there is none"
+    return (
+        f"unknown setting {key!r}: {known}{f' in {inside}' if inside else ''}"
+        f"{f'; did you mean {meant}?' if near else ''}"
+    )
 
 
 def _kind_at(key: str) -> tuple[str, object, str]:

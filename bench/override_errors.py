@@ -11,7 +11,6 @@ Rules that this module owns:
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 
@@ -22,7 +21,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import ConfigTypeError, OmegaConfBaseException, ValidationError
 
 from bench.config_groups import CONFIG_NAME, is_part
-from bench.config_shape import wrong_kind
+from bench.config_shape import unknown_setting, wrong_kind
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _QUOTING = "a value with = # ( ) or non-ASCII letters needs quotes inside quotes: 'key=\"a=b\"'"
@@ -222,11 +221,7 @@ def _unknown_key(key: str, text: str, overrides: Sequence[str]) -> str:
     for depth, part in enumerate(parts):
         valid = sorted(str(k) for k in node if k != "hydra") if isinstance(node, DictConfig) else []
         if part not in valid:
-            near = difflib.get_close_matches(part, valid, n=1)
-            hint = f"; did you mean {'.'.join([*parts[:depth], near[0]])}?" if near else ""
-            inside = f" in {'.'.join(parts[:depth])}" if depth else ""
-            known = f"expected one of {', '.join(valid)}" if valid else "there is none"
-            return f"unknown setting {key!r}: {known}{inside}{hint}"
+            return unknown_setting(key, ".".join(parts[:depth]), valid)
         node = node[part] if isinstance(node, DictConfig) else None
     return f"unknown setting {key!r}"
 

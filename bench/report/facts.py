@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bench.metrics.clusters import labels
 from bench.metrics.summary import reasons
 from bench.plural import number_of
 from bench.records import ScoreRow
@@ -166,11 +167,8 @@ def _samples(view: RunView) -> str:
     """How many, and over how many sets of sources: who shares evidence is no independent draw."""
     told = f"{len(view.sample_ids):,} in each of {len(view.cells):,} cells"
     evaluated = set(view.sample_ids)
-    sets = [
-        frozenset(source for _, source in row.sources)
-        for row in view.input.samples
-        if row.sample_id in evaluated and row.sources
-    ]
+    own = [row.sample_id for row in view.input.samples if row.sample_id in evaluated and row.sources]
+    sets = labels(own, view.clusters)
     if not sets:
         return told
     told += f", over {number_of(len(set(sets)), 'set')} of sources"
